@@ -55,14 +55,14 @@ fn main() -> ExitCode {
     for round in 0..ROUNDS {
         let id = propose(&mut workspace, round, &mut calls);
         let start = Instant::now();
-        let opened = workspace.opened(id).expect("it opens");
+        let opened = workspace.proposal_details(id).expect("it opens");
         opening.push(start.elapsed());
         assert_eq!(opened.elements.len(), ELEMENTS);
         let verdict = opened.verdict(None, std::collections::BTreeSet::new());
         let start = Instant::now();
         let mut group = workspace.begin();
         group
-            .accepts(&verdict, &Reviewer::at_window("ada".to_owned()), moment(9_000 + round))
+            .accept_verdict(&verdict, &Reviewer::in_window("ada".to_owned()), moment(9_000 + round))
             .expect("accepted");
         group.commit().expect("durable");
         accepting.push(start.elapsed());
@@ -196,15 +196,18 @@ fn propose(workspace: &mut Workspace, round: u64, calls: &mut Vec<Duration>) -> 
         let seed = 100_000 + round * 1_000 + index as u64;
         let start = Instant::now();
         let mut group = workspace.begin();
-        group.ask(&client, &ask, moment(seed)).expect("proposed");
+        group.handle_agent_request(&client, &ask, moment(seed)).expect("proposed");
         group.commit().expect("durable");
         calls.push(start.elapsed());
     }
     let submission = ProposalSubmission { title: "Many notes".to_owned(), ..ProposalSubmission::default() };
     let mut group = workspace.begin();
-    let submitted =
-        group.ask(&client, &AgentRequest::Submit { draft: None, submission }, moment(8_000 + round));
-    let id = submitted.expect("submitted").done.proposal.id;
+    let submitted = group.handle_agent_request(
+        &client,
+        &AgentRequest::Submit { draft: None, submission },
+        moment(8_000 + round),
+    );
+    let id = submitted.expect("submitted").response.proposal.id;
     group.commit().expect("durable");
     id
 }

@@ -95,7 +95,7 @@ impl RendererConnection {
     }
 
     fn serve(mut self, router: &Router) -> Result<(), RendererConnectionError> {
-        self.shake_hands()?;
+        self.perform_handshake()?;
         let (queue, queued) = bounded(MAX_QUEUED + MAX_UNANSWERED);
         let (unanswered, answered) = bounded(MAX_UNANSWERED);
         let out = self.stream.try_clone()?;
@@ -111,7 +111,7 @@ impl RendererConnection {
         Ok(())
     }
 
-    fn shake_hands(&mut self) -> Result<(), RendererConnectionError> {
+    fn perform_handshake(&mut self) -> Result<(), RendererConnectionError> {
         let mut token: ConnectionToken = [0; 32];
         getrandom::fill(&mut token).map_err(io::Error::other)?;
         let challenge = ToRenderer::Challenge { protocol: PROTOCOL_VERSION, token };
@@ -187,7 +187,7 @@ fn take(
         }
         FromRenderer::Review { id, request } => router.writer.review(request, user_name(), responder(id)?),
         FromRenderer::Upstream { id, decision } => {
-            let by = upstreams::RequestOrigin { name: user_name(), way: "window" };
+            let by = upstreams::RequestOrigin { name: user_name(), channel: "window" };
             router.services.upstreams.decide(decision, by, responder(id)?.map(WorkbenchResponse::Upstream));
         }
         FromRenderer::Presence(presence) => send(router, WriterMsg::Presence(presence))?,

@@ -96,7 +96,7 @@ impl Router {
                 writer.describe_instance(channel.typed(WorkbenchResponse::Instance))
             }
             WorkbenchRequest::Export { board, path } => {
-                writer.export(ExportBoard { board, path }, channel.typed(exported));
+                writer.export(ExportBoard { board, path }, channel.typed(exported_response));
             }
             WorkbenchRequest::Bundle(request) => {
                 writer.request(AskBundles { request }, actor, channel.typed(answer))
@@ -119,7 +119,7 @@ impl Router {
                 writer.read_audit_page(ReadAuditPage { before, limit }, actor, channel.typed(shell));
             }
             WorkbenchRequest::AuditExport { path } => {
-                writer.export_audit(path, actor, channel.typed(exported))
+                writer.export_audit(path, actor, channel.typed(exported_response))
             }
             WorkbenchRequest::Open(path) => {
                 writer.open(path, is_window, channel.typed(WorkbenchResponse::from))
@@ -144,7 +144,7 @@ impl Router {
             }
             WorkbenchRequest::Upstream(request) => {
                 let way = if is_window { "window" } else { "terminal" };
-                let by = upstreams::RequestOrigin { name: actor.name, way };
+                let by = upstreams::RequestOrigin { name: actor.name, channel: way };
                 services.upstreams.request(
                     request,
                     by,
@@ -191,6 +191,6 @@ fn preview_answer(answer: PreviewResponse) -> WorkbenchResponse {
     }
 }
 
-fn exported(ExportedFile { path, bytes }: ExportedFile) -> WorkbenchResponse {
+fn exported_response(ExportedFile { path, bytes }: ExportedFile) -> WorkbenchResponse {
     WorkbenchResponse::Exported { path, bytes }
 }

@@ -37,7 +37,7 @@ impl ConnectPicker {
         if context.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape)) {
             return false;
         }
-        let targets = self.fitting(view);
+        let targets = self.fitting_nodes(view);
         let entries: Vec<PickerEntry<'_>> = targets.iter().map(|node| entry(view, node)).collect();
         let area = egui::Area::new(Id::unique("connect to"))
             .order(Order::Foreground)
@@ -72,7 +72,7 @@ impl ConnectPicker {
     }
 
     /// Existing targets that match the query, best match first.
-    fn fitting<'a>(&self, view: &FrameView<'a>) -> Vec<&'a Node> {
+    fn fitting_nodes<'a>(&self, view: &FrameView<'a>) -> Vec<&'a Node> {
         let nodes = self.targets.iter().filter_map(|id| view.snapshot.node(*id));
         let mut found: Vec<(u32, &Node)> = nodes
             .filter_map(|node| {

@@ -42,7 +42,7 @@ impl ContextMenu {
         if context.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape)) {
             return false;
         }
-        let facts = CommandFacts::of(Some(view));
+        let facts = CommandFacts::from_view(Some(view));
         let groups = if self.on_element { ELEMENT_COMMANDS } else { BOARD_COMMANDS };
         let area = egui::Area::new(Id::unique("context menu"))
             .order(Order::Foreground)

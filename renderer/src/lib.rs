@@ -87,8 +87,8 @@ pub fn run(channel: UnixStream) -> Result<(), RendererError> {
             if let Err(error) = fonts::install(&creation.egui_ctx) {
                 tracing::warn!(%error, "system fonts are not available");
             }
-            let link = MainConnection::over(channel, creation.egui_ctx.clone())?;
-            Ok(Box::new(Workbench::new(&creation.egui_ctx, link).telling(reason)))
+            let link = MainConnection::on_stream(channel, creation.egui_ctx.clone())?;
+            Ok(Box::new(Workbench::new(&creation.egui_ctx, link).with_loss_report(reason)))
         }),
     )
     .map_err(|error| RendererError::Window(error.to_string()))?;

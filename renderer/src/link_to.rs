@@ -3,7 +3,7 @@
 use crate::{
     picker::{PickerEntry, PickerMark, SearchPicker, rank},
     specs::{SpecsFeature, type_look},
-    trace_links::ask,
+    trace_links::link_action,
     view::{FrameView, WindowAction, entity_of_node},
     widgets::muted_ui,
 };
@@ -73,7 +73,7 @@ impl TraceLinkPicker {
             });
         if let Some(target) = area.inner.and_then(|index| targets.get(index)) {
             let (from, to, relation) = (self.from.clone(), target.end(), self.relation.clone());
-            actions.push(ask(TraceLinkRequest::Add { from, to, relation }));
+            actions.push(link_action(TraceLinkRequest::Add { from, to, relation }));
             return false;
         }
         // The click that opened the list may still be active in this frame.

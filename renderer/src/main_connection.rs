@@ -12,7 +12,7 @@ use shared_protocol::{
     preview_sessions::{PreviewGesture, PreviewId},
     preview_wire::PreviewScreen,
     review::ReviewRequest,
-    upstreams::UpstreamDecision,
+    upstreams::ManagedServerDecision,
 };
 use std::{
     io::{self, Write},
@@ -78,7 +78,7 @@ struct MainConnectionThreads {
 
 impl MainConnection {
     /// Starts the threads on an open socket. Incoming data requests a repaint of `context`.
-    pub fn over(stream: UnixStream, context: egui::Context) -> io::Result<Self> {
+    pub fn on_stream(stream: UnixStream, context: egui::Context) -> io::Result<Self> {
         stream.set_write_timeout(Some(WRITE_TIMEOUT))?;
         let (reading, socket) = (stream.try_clone()?, stream.try_clone()?);
         let (to_window, incoming) = bounded(INCOMING_QUEUE_LEN);
@@ -125,7 +125,7 @@ impl MainConnection {
     }
 
     /// Sends a decision about a managed server, which only a person may make, and returns its number.
-    pub fn upstream(&mut self, decision: UpstreamDecision) -> Result<u64, MainConnectionError> {
+    pub fn upstream(&mut self, decision: ManagedServerDecision) -> Result<u64, MainConnectionError> {
         let id = self.next_request;
         self.send(FromRenderer::Upstream { id, decision })?;
         self.next_request += 1;
@@ -176,7 +176,7 @@ struct WindowNotifier {
 
 impl WindowNotifier {
     /// Returns `false` when the window has closed.
-    fn tell(&self, incoming: MainConnectionEvent) -> bool {
+    fn send(&self, incoming: MainConnectionEvent) -> bool {
         let told = self.window.send(incoming).is_ok();
         self.context.request_repaint_after(REPAINT_DELAY);
         told
@@ -185,17 +185,17 @@ impl WindowNotifier {
 
 fn read(stream: UnixStream, outgoing: Sender<FromRenderer>, notify: &WindowNotifier) {
     let mut channel = DescriptorChannel::new(stream, MAX_TO_RENDERER_BYTES);
-    let greeted = shake_hands(&mut channel, &outgoing);
+    let greeted = answer_challenge(&mut channel, &outgoing);
     // From here on only the window holds a sender, so the writer thread ends with the window.
     drop(outgoing);
-    let why = match greeted.and_then(|()| pass_on(channel, notify)) {
+    let why = match greeted.and_then(|()| read_messages(channel, notify)) {
         Ok(()) => None,
         Err(error) => {
             tracing::error!(%error, "the connection to the main process failed");
             Some(error.to_string())
         }
     };
-    notify.tell(MainConnectionEvent::Closed { why });
+    notify.send(MainConnectionEvent::Closed { why });
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -211,7 +211,7 @@ enum MainConnectionReadError {
 }
 
 /// Receives the challenge, which must be the first message, and answers it before any other message is sent.
-fn shake_hands(
+fn answer_challenge(
     channel: &mut DescriptorChannel,
     outgoing: &Sender<FromRenderer>,
 ) -> Result<(), MainConnectionReadError> {
@@ -229,7 +229,10 @@ fn shake_hands(
     }
 }
 
-fn pass_on(mut channel: DescriptorChannel, notify: &WindowNotifier) -> Result<(), MainConnectionReadError> {
+fn read_messages(
+    mut channel: DescriptorChannel,
+    notify: &WindowNotifier,
+) -> Result<(), MainConnectionReadError> {
     loop {
         let frame = match channel.receive() {
             Err(DescriptorChannelError::Ended) => return Ok(()),
@@ -247,7 +250,7 @@ fn pass_on(mut channel: DescriptorChannel, notify: &WindowNotifier) -> Result<()
             }
             message => MainConnectionEvent::Message(message),
         };
-        if !notify.tell(incoming) {
+        if !notify.send(incoming) {
             return Ok(());
         }
     }
@@ -272,13 +275,13 @@ fn write(mut stream: UnixStream, messages: &Receiver<FromRenderer>, notify: &Win
                     FromRenderer::Request { id, .. } | FromRenderer::Review { id, .. } => Some(id),
                     _ => None,
                 };
-                notify.tell(MainConnectionEvent::NotSent { request, why: error.to_string() });
+                notify.send(MainConnectionEvent::NotSent { request, why: error.to_string() });
                 continue;
             }
         };
         if let Err(error) = stream.write_all(&frame) {
             tracing::error!(%error, "cannot write to the main process");
-            notify.tell(MainConnectionEvent::Closed { why: Some(error.to_string()) });
+            notify.send(MainConnectionEvent::Closed { why: Some(error.to_string()) });
             return;
         }
     }

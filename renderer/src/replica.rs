@@ -13,7 +13,7 @@ use shared_protocol::{
     review::ReviewView,
     terraform::{TerraformRunId, TerraformRunLine, TerraformView},
     trace_link::TraceLinksView,
-    upstreams::UpstreamsView,
+    upstreams::ManagedServersView,
 };
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -38,7 +38,7 @@ pub struct Replica {
     terraform: TerraformView,
     review: ReviewView,
     previews: PreviewsView,
-    upstreams: UpstreamsView,
+    upstreams: ManagedServersView,
     /// A resync is in progress. Patches are ignored until the full workspace arrives.
     waiting: bool,
 }
@@ -110,7 +110,7 @@ impl Replica {
         &self.links
     }
 
-    pub fn upstreams(&self) -> &UpstreamsView {
+    pub fn upstreams(&self) -> &ManagedServersView {
         &self.upstreams
     }
 

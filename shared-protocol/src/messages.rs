@@ -15,7 +15,7 @@ use crate::{
     review::{AuditLine, AuditView, ReviewRequest, ReviewResponse, ReviewView, TerminalReviewRequest},
     terraform::{TerraformRequest, TerraformResponse, TerraformRunId, TerraformRunLine, TerraformView},
     trace_link::{TraceLinkRequest, TraceLinksView},
-    upstreams::{UpstreamDecision, UpstreamRequest, UpstreamResponse, UpstreamsView},
+    upstreams::{ManagedServerDecision, ManagedServerRequest, ManagedServerResponse, ManagedServersView},
 };
 use serde::{Deserialize, Serialize};
 
@@ -71,7 +71,7 @@ pub enum ToRenderer {
     /// The review queue; sent after every change.
     Review(Box<ReviewView>),
     /// Managed servers and manifests.
-    Upstreams(Box<UpstreamsView>),
+    Upstreams(Box<ManagedServersView>),
     Previews(Box<PreviewsView>),
     /// Carries the file descriptor of the frame memory of a session, which replaces the previous one.
     PreviewMemory {
@@ -128,7 +128,7 @@ pub enum FromRenderer {
     /// A decision about managed servers that only a person may make. Answered like a request.
     Upstream {
         id: u64,
-        decision: UpstreamDecision,
+        decision: ManagedServerDecision,
     },
     Presence(Presence),
     /// Pointer input, keys and transient values for a preview; not answered.
@@ -398,7 +398,7 @@ pub enum WorkbenchRequest {
     /// A request about preview sessions.
     Preview(PreviewRequest),
     /// A request about managed servers and manifests that needs no decision.
-    Upstream(UpstreamRequest),
+    Upstream(ManagedServerRequest),
     /// Audit lines after a number, oldest first.
     Audit {
         after: u64,
@@ -457,7 +457,7 @@ pub enum WorkbenchResponse {
     Links(Box<TraceLinksView>),
     Terraform(TerraformResponse),
     Preview(PreviewResponse),
-    Upstream(UpstreamResponse),
+    Upstream(ManagedServerResponse),
     Review(ReviewResponse),
     Audit(Vec<AuditLine>),
     AuditView(Box<AuditView>),

@@ -26,9 +26,9 @@ use crate::{
     },
     trace_link::{TraceLinkRequest, TraceLinksView},
     upstreams::{
-        ImportSource, RegistryServer, ServerBrief, ServerDetails, ServerForm, ServerId, ServerImportInput,
-        ServerImportPreview, ServerLogChunk, ToolCall, ToolCallResult, UpstreamDecision, UpstreamRequest,
-        UpstreamResponse, UpstreamsView,
+        ImportSource, ManagedServerDecision, ManagedServerRequest, ManagedServerResponse, ManagedServersView,
+        RegistryServer, ServerBrief, ServerDetails, ServerForm, ServerId, ServerImportInput,
+        ServerImportPreview, ServerLogChunk, ToolCall, ToolCallResult,
     },
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -203,38 +203,38 @@ service_requests! {
         = Wire::Preview(PreviewRequest::Shot { session, path }),
         WorkbenchResponse::Exported { path, bytes } => ExportedFile { path, bytes };
 
-    ListServers {} -> Box<UpstreamsView>
-        = Wire::Upstream(UpstreamRequest::List), WorkbenchResponse::Upstream(UpstreamResponse::View(view)) => view;
-    ShowServer { server: ServerId } -> Box<ServerDetails> = Wire::Upstream(UpstreamRequest::Show { server }),
-        WorkbenchResponse::Upstream(UpstreamResponse::Server(details)) => details;
-    StartServer { server: ServerId } -> Box<ServerDetails> = Wire::Upstream(UpstreamRequest::Start { server }),
-        WorkbenchResponse::Upstream(UpstreamResponse::Server(details)) => details;
-    StopServer { server: ServerId } -> Box<ServerDetails> = Wire::Upstream(UpstreamRequest::Stop { server }),
-        WorkbenchResponse::Upstream(UpstreamResponse::Server(details)) => details;
-    RestartServer { server: ServerId } -> Box<ServerDetails> = Wire::Upstream(UpstreamRequest::Restart { server }),
-        WorkbenchResponse::Upstream(UpstreamResponse::Server(details)) => details;
-    DisableServer { server: ServerId } -> Box<ServerDetails> = Wire::Upstream(UpstreamRequest::Disable { server }),
-        WorkbenchResponse::Upstream(UpstreamResponse::Server(details)) => details;
-    AddServer { form: Box<ServerForm> } -> Box<ServerDetails> = Wire::Upstream(UpstreamRequest::Add { form }),
-        WorkbenchResponse::Upstream(UpstreamResponse::Server(details)) => details;
+    ListServers {} -> Box<ManagedServersView>
+        = Wire::Upstream(ManagedServerRequest::List), WorkbenchResponse::Upstream(ManagedServerResponse::View(view)) => view;
+    ShowServer { server: ServerId } -> Box<ServerDetails> = Wire::Upstream(ManagedServerRequest::Show { server }),
+        WorkbenchResponse::Upstream(ManagedServerResponse::Server(details)) => details;
+    StartServer { server: ServerId } -> Box<ServerDetails> = Wire::Upstream(ManagedServerRequest::Start { server }),
+        WorkbenchResponse::Upstream(ManagedServerResponse::Server(details)) => details;
+    StopServer { server: ServerId } -> Box<ServerDetails> = Wire::Upstream(ManagedServerRequest::Stop { server }),
+        WorkbenchResponse::Upstream(ManagedServerResponse::Server(details)) => details;
+    RestartServer { server: ServerId } -> Box<ServerDetails> = Wire::Upstream(ManagedServerRequest::Restart { server }),
+        WorkbenchResponse::Upstream(ManagedServerResponse::Server(details)) => details;
+    DisableServer { server: ServerId } -> Box<ServerDetails> = Wire::Upstream(ManagedServerRequest::Disable { server }),
+        WorkbenchResponse::Upstream(ManagedServerResponse::Server(details)) => details;
+    AddServer { form: Box<ServerForm> } -> Box<ServerDetails> = Wire::Upstream(ManagedServerRequest::Add { form }),
+        WorkbenchResponse::Upstream(ManagedServerResponse::Server(details)) => details;
     WithdrawTool { server: ServerId, tool: String } -> Box<ServerDetails>
-        = Wire::Upstream(UpstreamRequest::Withdraw { server, tool }),
-        WorkbenchResponse::Upstream(UpstreamResponse::Server(details)) => details;
+        = Wire::Upstream(ManagedServerRequest::Withdraw { server, tool }),
+        WorkbenchResponse::Upstream(ManagedServerResponse::Server(details)) => details;
     ReadServerLog { server: ServerId, from: u64 } -> ServerLogChunk
-        = Wire::Upstream(UpstreamRequest::Log { server, from }), WorkbenchResponse::Upstream(UpstreamResponse::Log(part)) => part;
-    ListImportSources {} -> Vec<ImportSource> = Wire::Upstream(UpstreamRequest::Sources),
-        WorkbenchResponse::Upstream(UpstreamResponse::Sources(sources)) => sources;
+        = Wire::Upstream(ManagedServerRequest::Log { server, from }), WorkbenchResponse::Upstream(ManagedServerResponse::Log(part)) => part;
+    ListImportSources {} -> Vec<ImportSource> = Wire::Upstream(ManagedServerRequest::Sources),
+        WorkbenchResponse::Upstream(ManagedServerResponse::Sources(sources)) => sources;
     PreviewServerImport { source: ServerImportInput } -> Box<ServerImportPreview>
-        = Wire::Upstream(UpstreamRequest::PreviewImport { source }),
-        WorkbenchResponse::Upstream(UpstreamResponse::Import(view)) => view;
+        = Wire::Upstream(ManagedServerRequest::PreviewImport { source }),
+        WorkbenchResponse::Upstream(ManagedServerResponse::Import(view)) => view;
     ImportServers { source: ServerImportInput, names: Vec<String> } -> ImportedServers
-        = Wire::Upstream(UpstreamRequest::Import { source, names }),
-        WorkbenchResponse::Upstream(UpstreamResponse::Imported { servers, refused }) => ImportedServers { servers, refused };
+        = Wire::Upstream(ManagedServerRequest::Import { source, names }),
+        WorkbenchResponse::Upstream(ManagedServerResponse::Imported { servers, refused }) => ImportedServers { servers, refused };
     SearchServerRegistry { registry: Option<String>, query: String } -> Vec<RegistryServer>
-        = Wire::Upstream(UpstreamRequest::SearchRegistry { registry, query }),
-        WorkbenchResponse::Upstream(UpstreamResponse::Registry(found)) => found;
+        = Wire::Upstream(ManagedServerRequest::SearchRegistry { registry, query }),
+        WorkbenchResponse::Upstream(ManagedServerResponse::Registry(found)) => found;
     CallServerTool { call: ToolCall } -> ToolCallResult
-        = Wire::Upstream(UpstreamRequest::Call(call)), WorkbenchResponse::Upstream(UpstreamResponse::Called(result)) => result;
+        = Wire::Upstream(ManagedServerRequest::Call(call)), WorkbenchResponse::Upstream(ManagedServerResponse::Called(result)) => result;
 }
 
 // ---- reviewing in a terminal --------------------------------------------------------------------------------------------
@@ -328,17 +328,17 @@ terminal_decisions! {
         = |rejected| TerminalDecision::Reject { proposal: rejected.0, version: rejected.1, reason: rejected.2 },
         |outcome| serde_json::from_value(outcome).ok();
     /// Decides about a managed server, which stays.
-    DecideServer(UpstreamDecision) -> Box<ServerDetails> = |decision| TerminalDecision::Upstream(decision),
-        |outcome| match upstream_answer(outcome)? { UpstreamResponse::Server(details) => Some(details), _ => None };
+    DecideServer(ManagedServerDecision) -> Box<ServerDetails> = |decision| TerminalDecision::Upstream(decision),
+        |outcome| match upstream_answer(outcome)? { ManagedServerResponse::Server(details) => Some(details), _ => None };
     /// Decides about a managed server that goes, or about a manifest.
-    DecideManifest(UpstreamDecision) -> () = |decision| TerminalDecision::Upstream(decision),
+    DecideManifest(ManagedServerDecision) -> () = |decision| TerminalDecision::Upstream(decision),
         |outcome| upstream_answer(outcome).map(drop);
     /// Calls a tool of a managed server.
-    DecideCall(ToolCall) -> ToolCallResult = |call| TerminalDecision::Upstream(UpstreamDecision::Call(call)),
-        |outcome| match upstream_answer(outcome)? { UpstreamResponse::Called(result) => Some(result), _ => None };
+    DecideCall(ToolCall) -> ToolCallResult = |call| TerminalDecision::Upstream(ManagedServerDecision::Call(call)),
+        |outcome| match upstream_answer(outcome)? { ManagedServerResponse::Called(result) => Some(result), _ => None };
 }
 
-fn upstream_answer(outcome: Value) -> Option<UpstreamResponse> {
+fn upstream_answer(outcome: Value) -> Option<ManagedServerResponse> {
     match serde_json::from_value(outcome) {
         Ok(WorkbenchResponse::Upstream(answer)) => Some(answer),
         _ => None,

@@ -13,7 +13,7 @@ use crate::{
         Proposer, ReviewVerdict, Risk,
     },
     terraform::{RequestPlanView, TerraformRunId},
-    upstreams::UpstreamDecision,
+    upstreams::ManagedServerDecision,
 };
 use serde::{Deserialize, Serialize};
 use std::{
@@ -339,7 +339,7 @@ pub struct FileDelta {
 
 impl FileDelta {
     /// Creates a delta from a unified diff with its two header lines.
-    pub fn of(path: &str, text: String) -> Self {
+    pub fn from_text(path: &str, text: String) -> Self {
         let count = |sign: char| text.lines().skip(2).filter(|line| line.starts_with(sign)).count() as u64;
         Self { path: path.to_owned(), added: count('+'), removed: count('-'), text }
     }
@@ -615,7 +615,7 @@ pub enum TerminalDecision {
         reason: String,
     },
     /// A decision about a managed server or a manifest.
-    Upstream(UpstreamDecision),
+    Upstream(ManagedServerDecision),
 }
 
 // ---- audit ---------------------------------------------------------------------------------------------------------------

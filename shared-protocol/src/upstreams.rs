@@ -1,8 +1,8 @@
 //! Managed MCP servers and tool manifests as seen by the window and terminals, their requests, and the decisions that
 //! only a person may make. Agents cannot use this protocol, and no response contains the value of a secret.
 //!
-//! [`UpstreamRequest`] needs no decision: it reads, stops, starts enabled servers, and adds disabled ones. Everything
-//! that lets a program run or an agent call a tool is an [`UpstreamDecision`]. It arrives over the private channel of
+//! [`ManagedServerRequest`] needs no decision: it reads, stops, starts enabled servers, and adds disabled ones. Everything
+//! that lets a program run or an agent call a tool is an [`ManagedServerDecision`]. It arrives over the private channel of
 //! the window, or from a terminal with a code that only the person at the window or terminal of Draftboard can see.
 
 use serde::{Deserialize, Serialize};
@@ -40,7 +40,7 @@ impl fmt::Debug for TypedSecret {
 /// A summary of all servers and manifests. Sent after changes, at most about ten times a second.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct UpstreamsView {
+pub struct ManagedServersView {
     /// Why no servers are available, and how to fix it.
     pub problem: Option<String>,
     /// Sorted by name.
@@ -473,23 +473,23 @@ impl Default for LimitsForm {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum UpstreamRequest {
-    /// Returns [`UpstreamResponse::View`].
+pub enum ManagedServerRequest {
+    /// Returns [`ManagedServerResponse::View`].
     List,
-    /// Returns [`UpstreamResponse::Server`].
+    /// Returns [`ManagedServerResponse::Server`].
     Show {
         server: ServerId,
     },
-    /// Log lines from a number on; waits briefly for the first one. Returns [`UpstreamResponse::Log`].
+    /// Log lines from a number on; waits briefly for the first one. Returns [`ManagedServerResponse::Log`].
     Log {
         server: ServerId,
         from: u64,
     },
-    /// Starts an enabled server. Returns [`UpstreamResponse::Server`] once it runs, or the reason why it does not.
+    /// Starts an enabled server. Returns [`ManagedServerResponse::Server`] once it runs, or the reason why it does not.
     Start {
         server: ServerId,
     },
-    /// Stops a server. Returns [`UpstreamResponse::Server`] once its process and all child processes have ended.
+    /// Stops a server. Returns [`ManagedServerResponse::Server`] once its process and all child processes have ended.
     Stop {
         server: ServerId,
     },
@@ -500,36 +500,36 @@ pub enum UpstreamRequest {
     Disable {
         server: ServerId,
     },
-    /// Adds a server, disabled and untrusted. Returns [`UpstreamResponse::Server`].
+    /// Adds a server, disabled and untrusted. Returns [`ManagedServerResponse::Server`].
     Add {
         form: Box<ServerForm>,
     },
-    /// The configurations of other programs. Returns [`UpstreamResponse::Sources`].
+    /// The configurations of other programs. Returns [`ManagedServerResponse::Sources`].
     Sources,
-    /// A preview of an import; stores nothing. Returns [`UpstreamResponse::Import`].
+    /// A preview of an import; stores nothing. Returns [`ManagedServerResponse::Import`].
     PreviewImport {
         source: ServerImportInput,
     },
     /// Imports the servers with these names, disabled, with their secrets in the store. Returns
-    /// [`UpstreamResponse::Imported`].
+    /// [`ManagedServerResponse::Imported`].
     Import {
         source: ServerImportInput,
         names: Vec<String>,
     },
     /// Searches a registry, given as a file or an address; the default registry when absent. Returns
-    /// [`UpstreamResponse::Registry`].
+    /// [`ManagedServerResponse::Registry`].
     SearchRegistry {
         registry: Option<String>,
         query: String,
     },
-    /// Withdraws an approval and hides the tool from agents. Returns [`UpstreamResponse::Server`].
+    /// Withdraws an approval and hides the tool from agents. Returns [`ManagedServerResponse::Server`].
     Withdraw {
         server: ServerId,
         tool: String,
     },
-    /// Calls a tool whose policy is `allow`. Any other tool needs [`UpstreamDecision::Call`].
+    /// Calls a tool whose policy is `allow`. Any other tool needs [`ManagedServerDecision::Call`].
     Call(ToolCall),
-    /// Reloads the manifests without waiting for a file change. Returns [`UpstreamResponse::View`].
+    /// Reloads the manifests without waiting for a file change. Returns [`ManagedServerResponse::View`].
     ReloadManifests,
 }
 
@@ -551,14 +551,14 @@ pub struct ToolCall {
 pub enum ServerImportInput {
     /// Pasted JSON; comments are allowed.
     Text(TypedSecret),
-    /// The path of a configuration file of another program; see [`UpstreamRequest::Sources`].
+    /// The path of a configuration file of another program; see [`ManagedServerRequest::Sources`].
     File(String),
 }
 
 /// A decision that only a person may make.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum UpstreamDecision {
+pub enum ManagedServerDecision {
     /// Enables and starts a server. If the start fails, the server is disabled again and the response holds the
     /// reason.
     Enable {
@@ -609,14 +609,14 @@ pub enum UpstreamDecision {
         credential: String,
         secret: TypedSecret,
     },
-    /// A call by a person. The tool must be approved. Returns [`UpstreamResponse::Called`].
+    /// A call by a person. The tool must be approved. Returns [`ManagedServerResponse::Called`].
     Call(ToolCall),
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum UpstreamResponse {
-    View(Box<UpstreamsView>),
+pub enum ManagedServerResponse {
+    View(Box<ManagedServersView>),
     Server(Box<ServerDetails>),
     /// Success without further content.
     Done,
@@ -713,20 +713,20 @@ mod tests {
 
     #[test]
     fn a_typed_secret_does_not_show_itself_and_arrives() {
-        let decision = UpstreamDecision::SetSecret {
+        let decision = ManagedServerDecision::SetSecret {
             server: ServerId("files".to_owned()),
             part: "TOKEN".to_owned(),
             secret: TypedSecret("hunter2-hunter2".to_owned()),
         };
         assert!(!format!("{decision:?}").contains("hunter2"));
         let bytes = postcard::to_stdvec(&decision).expect("plain data");
-        assert_eq!(postcard::from_bytes::<UpstreamDecision>(&bytes).expect("the same"), decision);
+        assert_eq!(postcard::from_bytes::<ManagedServerDecision>(&bytes).expect("the same"), decision);
         let mut form = ServerForm::new(PackageKind::Http);
         form.auth = AuthForm::Header { name: "X-Key".to_owned(), value: VariableValue::Secret { set: true } };
-        let request = UpstreamRequest::Add { form: Box::new(form) };
+        let request = ManagedServerRequest::Add { form: Box::new(form) };
         let bytes = postcard::to_stdvec(&request).expect("plain data");
-        assert_eq!(postcard::from_bytes::<UpstreamRequest>(&bytes).expect("the same"), request);
+        assert_eq!(postcard::from_bytes::<ManagedServerRequest>(&bytes).expect("the same"), request);
         let text = serde_json::to_string(&request).expect("plain data");
-        assert_eq!(serde_json::from_str::<UpstreamRequest>(&text).expect("the same"), request);
+        assert_eq!(serde_json::from_str::<ManagedServerRequest>(&text).expect("the same"), request);
     }
 }

@@ -11,7 +11,7 @@ pub(crate) struct CallArguments<'a> {
 type ArgumentResult<T> = Result<T, BundleRefusal>;
 
 fn invalid_argument(field: &str, message: String) -> BundleRefusal {
-    BundleRefusal::new(BundleErrorCode::BadRequest, message).about(field)
+    BundleRefusal::new(BundleErrorCode::BadRequest, message).with_field(field)
 }
 
 impl<'a> CallArguments<'a> {

@@ -97,7 +97,7 @@ pub struct Bundles {
 }
 
 impl Bundles {
-    /// Loads bundles in parallel. A bundle that cannot be loaded is listed in [`Bundles::failed`] and does not affect
+    /// Loads bundles in parallel. A bundle that cannot be loaded is listed in [`Bundles::load_failures`] and does not affect
     /// the others.
     pub fn load(sources: &[BundleSource]) -> Self {
         let loaded: Vec<_> = sources
@@ -136,12 +136,12 @@ impl Bundles {
     }
 
     /// The bundles as shared pointers.
-    pub fn shared(&self) -> &[Arc<Bundle>] {
+    pub fn bundles(&self) -> &[Arc<Bundle>] {
         &self.list
     }
 
     /// The bundles that could not be loaded, with the reason.
-    pub fn failed(&self) -> &[(BundleSource, BundleLoadError)] {
+    pub fn load_failures(&self) -> &[(BundleSource, BundleLoadError)] {
         &self.failed
     }
 
@@ -204,8 +204,9 @@ impl Bundles {
     pub(crate) fn resolve(&self, id: Option<&str>) -> Result<&Bundle, BundleRefusal> {
         match (id, self.list.as_slice()) {
             (Some(id), _) => self.get(id).ok_or_else(|| {
-                BundleRefusal::new(BundleErrorCode::NotFound, format!("Bundle not found: {id}"))
-                    .with(BundleValue::map([("bundleId", id.into()), ("availableBundles", self.ids_value())]))
+                BundleRefusal::new(BundleErrorCode::NotFound, format!("Bundle not found: {id}")).with_details(
+                    BundleValue::map([("bundleId", id.into()), ("availableBundles", self.ids_value())]),
+                )
             }),
             (None, [only]) => Ok(only),
             (None, []) => Err(BundleRefusal::new(
@@ -216,8 +217,8 @@ impl Bundles {
                 BundleErrorCode::BadRequest,
                 "Multiple bundles loaded. Please specify bundleId.",
             )
-            .about("bundleId")
-            .with(BundleValue::map([("availableBundles", self.ids_value())]))),
+            .with_field("bundleId")
+            .with_details(BundleValue::map([("availableBundles", self.ids_value())]))),
         }
     }
 }

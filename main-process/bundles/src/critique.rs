@@ -29,7 +29,10 @@ pub struct PendingCritique {
 }
 
 /// Starts a critique. Returns the request for the client's model, or the error envelope.
-pub fn critique(bundles: &Bundles, arguments: &Value) -> Result<PendingCritique, Box<BundleToolEnvelope>> {
+pub fn begin_critique(
+    bundles: &Bundles,
+    arguments: &Value,
+) -> Result<PendingCritique, Box<BundleToolEnvelope>> {
     begin(bundles, arguments).map_err(|refusal| Box::new(envelope(Err(refusal))))
 }
 
@@ -38,7 +41,7 @@ fn begin(bundles: &Bundles, arguments: &Value) -> Result<PendingCritique, Bundle
     let threshold = arguments.count("threshold", 5, 10)?;
     if threshold == 0 {
         return Err(BundleRefusal::new(BundleErrorCode::BadRequest, "threshold must be from 1 to 10")
-            .about("threshold"));
+            .with_field("threshold"));
     }
     let bundle = bundles.resolve(arguments.text("bundleId")?)?;
     Ok(PendingCritique { bundle_id: bundle.id().to_owned(), threshold, request: request(bundle) })
@@ -48,7 +51,7 @@ fn begin(bundles: &Bundles, arguments: &Value) -> Result<PendingCritique, Bundle
 pub(crate) fn unsupported(bundles: &Bundles, arguments: &Value) -> Result<BundleToolResponse, BundleRefusal> {
     let critique = begin(bundles, arguments)?;
     let message = "MCP sampling is not supported by this client. The critique_bundle tool requires sampling capability.";
-    Err(BundleRefusal::new(BundleErrorCode::UnsupportedCapability, message).with(BundleValue::map([
+    Err(BundleRefusal::new(BundleErrorCode::UnsupportedCapability, message).with_details(BundleValue::map([
         ("bundleId", critique.bundle_id.into()),
         ("hint", "Use Claude Desktop or another MCP client that supports sampling.".into()),
         ("alternative", "Use the bundle-health prompt instead.".into()),
@@ -60,7 +63,7 @@ impl PendingCritique {
     pub fn answer(&self, reply: &str, model: &str) -> BundleToolEnvelope {
         let result = self.evaluate_reply(reply).map(|data| {
             let meta = [("samplingUsed", true.into()), ("model", model.into())];
-            BundleToolResponse::new(data).of(&self.bundle_id).meta(meta)
+            BundleToolResponse::new(data).with_bundle_id(&self.bundle_id).meta(meta)
         });
         envelope(result.map_err(|problem| {
             let shown: String = reply.chars().take(2000).collect();
@@ -72,15 +75,15 @@ impl PendingCritique {
                 BundleErrorCode::Internal,
                 format!("Failed to parse critique response: {problem}"),
             )
-            .with(details)
+            .with_details(details)
         }))
     }
 
     /// Returns the error envelope when the client did not reply.
-    pub fn failed(&self, problem: &str) -> BundleToolEnvelope {
+    pub fn failure_envelope(&self, problem: &str) -> BundleToolEnvelope {
         let details = BundleValue::map([("bundleId", self.bundle_id.as_str().into())]);
         let message = format!("Sampling request failed: {problem}");
-        envelope(Err(BundleRefusal::new(BundleErrorCode::Internal, message).with(details)))
+        envelope(Err(BundleRefusal::new(BundleErrorCode::Internal, message).with_details(details)))
     }
 
     fn evaluate_reply(&self, reply: &str) -> Result<BundleValue, String> {

@@ -52,18 +52,18 @@ impl BundleRefusal {
         Self { code, message: message.into(), field: None, details: None }
     }
 
-    pub(crate) fn with(mut self, details: BundleValue) -> Self {
+    pub(crate) fn with_details(mut self, details: BundleValue) -> Self {
         self.details = Some(details);
         self
     }
 
-    pub(crate) fn about(mut self, field: &str) -> Self {
+    pub(crate) fn with_field(mut self, field: &str) -> Self {
         self.field = Some(field.to_owned());
         self
     }
 
     pub(crate) fn entity_not_found(bundle_id: &str, entity_type: &str, id: &str) -> Self {
-        Self::new(BundleErrorCode::NotFound, format!("Entity not found: {entity_type}/{id}")).with(
+        Self::new(BundleErrorCode::NotFound, format!("Entity not found: {entity_type}/{id}")).with_details(
             BundleValue::map([
                 ("bundleId", bundle_id.into()),
                 ("entityType", entity_type.into()),
@@ -102,7 +102,7 @@ impl BundleToolResponse {
         }
     }
 
-    pub(crate) fn of(mut self, bundle_id: &str) -> Self {
+    pub(crate) fn with_bundle_id(mut self, bundle_id: &str) -> Self {
         self.bundle_id = Some(bundle_id.to_owned());
         self
     }

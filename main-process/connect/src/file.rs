@@ -102,12 +102,12 @@ fn replace(file: &Path, before: Option<&str>, after: &str) -> io::Result<Option<
         fs::create_dir_all(folder)?;
     }
     let mode = fs::metadata(file).map_or(PRIVATE, |metadata| metadata.permissions().mode() & 0o777);
-    let backup = before.map(|before| put(&beside(".backup"), before, mode)).transpose()?;
-    put(&beside(".draftboard-new"), after, mode).and_then(|new| fs::rename(new, file))?;
+    let backup = before.map(|before| write_file(&beside(".backup"), before, mode)).transpose()?;
+    write_file(&beside(".draftboard-new"), after, mode).and_then(|new| fs::rename(new, file))?;
     Ok(backup)
 }
 
-fn put(path: &Path, text: &str, mode: u32) -> io::Result<PathBuf> {
+fn write_file(path: &Path, text: &str, mode: u32) -> io::Result<PathBuf> {
     // A file from an interrupted attempt or an earlier backup is removed first, because it may be a link.
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),

@@ -39,7 +39,7 @@ impl CrashStore {
     /// Writes a report and removes the oldest ones beyond the limit.
     pub(super) fn add(&self, time: u64, role: CrashRole, pid: u32, text: &str) -> io::Result<()> {
         prepare(&self.folder)?;
-        let name = format!("{time:015}-{}-{pid}.{EXTENSION}", role.word());
+        let name = format!("{time:015}-{}-{pid}.{EXTENSION}", role.label());
         let end = (0..=MAX_REPORT_BYTES.min(text.len())).rev().find(|at| text.is_char_boundary(*at));
         let text = text.get(..end.unwrap_or(0)).unwrap_or_default();
         let mut options = OpenOptions::new();
@@ -68,7 +68,7 @@ impl CrashStore {
 
     /// Returns true when this process of this role has left a report.
     pub(super) fn has(&self, role: CrashRole, pid: u32) -> bool {
-        let end = format!("-{}-{pid}.{EXTENSION}", role.word());
+        let end = format!("-{}-{pid}.{EXTENSION}", role.label());
         self.names().iter().any(|name| name.ends_with(&end))
     }
 
@@ -77,7 +77,7 @@ impl CrashStore {
     }
 
     /// The newest report, unless it was offered before.
-    pub fn unoffered(&self) -> Option<StoredReport> {
+    pub fn newest_unoffered(&self) -> Option<StoredReport> {
         let newest = self.names().pop()?;
         let offered = fs::read_to_string(self.folder.join(OFFERED)).unwrap_or_default();
         if newest.as_str() <= offered.trim() { None } else { self.read(newest) }
@@ -168,7 +168,7 @@ mod tests {
             store.add(number, CrashRole::Main, 7, &format!("What: {number}\nRole: main\n")).unwrap();
         }
         assert_eq!(store.names().len(), MAX_REPORTS);
-        let newest = store.unoffered().unwrap();
+        let newest = store.newest_unoffered().unwrap();
         assert!(newest.headline().contains("29"), "{newest:?}");
         assert!(store.has(CrashRole::Main, 7) && !store.has(CrashRole::Serve, 7));
         let file = fs::metadata(store.folder.join(&newest.name)).unwrap();
@@ -177,8 +177,8 @@ mod tests {
             (0o600, 0o700)
         );
         store.mark_offered(&newest).unwrap();
-        assert_eq!((store.unoffered(), store.newest()), (None, Some(newest)));
+        assert_eq!((store.newest_unoffered(), store.newest()), (None, Some(newest)));
         store.add(31, CrashRole::Preview, 8, &"é".repeat(MAX_REPORT_BYTES)).unwrap();
-        assert!(store.unoffered().is_some_and(|report| report.text.len() <= MAX_REPORT_BYTES));
+        assert!(store.newest_unoffered().is_some_and(|report| report.text.len() <= MAX_REPORT_BYTES));
     }
 }

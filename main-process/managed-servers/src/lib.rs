@@ -30,7 +30,9 @@ use shared_protocol::{
     ProposalId, Refusal, RefusalCode,
     request::Responder,
     review::AuditEvent,
-    upstreams::{ToolCall, UpstreamDecision, UpstreamRequest, UpstreamResponse, UpstreamsView},
+    upstreams::{
+        ManagedServerDecision, ManagedServerRequest, ManagedServerResponse, ManagedServersView, ToolCall,
+    },
 };
 use std::{
     path::{Path, PathBuf},
@@ -52,12 +54,12 @@ const STOP_LIMIT: Duration = Duration::from_secs(8);
 #[derive(Debug, Clone)]
 pub struct RequestOrigin {
     pub name: String,
-    pub way: &'static str,
+    pub channel: &'static str,
 }
 
 pub enum ManagedServerOrder {
-    Request { request: UpstreamRequest, by: RequestOrigin, responder: Responder<UpstreamResponse> },
-    Decide { decision: UpstreamDecision, by: RequestOrigin, responder: Responder<UpstreamResponse> },
+    Request { request: ManagedServerRequest, by: RequestOrigin, responder: Responder<ManagedServerResponse> },
+    Decide { decision: ManagedServerDecision, by: RequestOrigin, responder: Responder<ManagedServerResponse> },
     Accepted(AcceptedCall),
     Stop(crossbeam_channel::Sender<()>),
 }
@@ -78,7 +80,7 @@ pub struct ManagedServersHandle {
     orders: mpsc::Sender<ManagedServerOrder>,
     /// The root of the open workspace.
     root: watch::Sender<Option<PathBuf>>,
-    shown: Arc<ArcSwap<UpstreamsView>>,
+    view: Arc<ArcSwap<ManagedServersView>>,
     /// Set once the service is open.
     service: Arc<OnceLock<Arc<McpService>>>,
 }
@@ -105,7 +107,7 @@ impl ManagedServerFolders {
 /// called on the runtime and must not wait; the others may.
 pub trait ManagedServerEvents: Send + Sync {
     /// Publishes the servers and manifests to the window.
-    fn publish_view(&self, view: UpstreamsView);
+    fn publish_view(&self, view: ManagedServersView);
 
     /// Publishes the tools that agents may call.
     fn publish_tools(&self, tools: ProxiedTools);
@@ -133,7 +135,7 @@ impl ManagedServersHandle {
     pub fn new() -> (Self, mpsc::Receiver<ManagedServerOrder>) {
         let (orders, waiting) = mpsc::channel(MAX_ORDERS);
         let (root, shown) = (watch::Sender::new(None), Arc::default());
-        (Self { orders, root, shown, service: Arc::default() }, waiting)
+        (Self { orders, root, view: shown, service: Arc::default() }, waiting)
     }
 
     /// Sets the open workspace.
@@ -148,12 +150,12 @@ impl ManagedServersHandle {
     }
 
     /// The view that was published last.
-    pub fn view(&self) -> Arc<UpstreamsView> {
-        self.shown.load_full()
+    pub fn view(&self) -> Arc<ManagedServersView> {
+        self.view.load_full()
     }
 
     /// Describes a decision for the person who confirms it.
-    pub fn purpose(&self, decision: &UpstreamDecision) -> Result<String, Refusal> {
+    pub fn purpose(&self, decision: &ManagedServerDecision) -> Result<String, Refusal> {
         let mut view = self.view().as_ref().clone();
         // A server that was added a moment ago may not be in the view yet.
         if let Some(service) = self.service.get() {
@@ -165,9 +167,9 @@ impl ManagedServersHandle {
     /// Sends a request. The response comes from another thread.
     pub fn request(
         &self,
-        request: UpstreamRequest,
+        request: ManagedServerRequest,
         by: RequestOrigin,
-        responder: Responder<UpstreamResponse>,
+        responder: Responder<ManagedServerResponse>,
     ) {
         self.order(ManagedServerOrder::Request { request, by, responder });
     }
@@ -175,15 +177,15 @@ impl ManagedServersHandle {
     /// Carries out a decision. The caller has made sure that a person made it.
     pub fn decide(
         &self,
-        decision: UpstreamDecision,
+        decision: ManagedServerDecision,
         by: RequestOrigin,
-        responder: Responder<UpstreamResponse>,
+        responder: Responder<ManagedServerResponse>,
     ) {
         self.order(ManagedServerOrder::Decide { decision, by, responder });
     }
 
     /// Makes an accepted call, once, and records its outcome. A refusal means that nothing was called; the caller reports it.
-    pub fn accepted(&self, accepted: AcceptedCall) -> Result<(), Refusal> {
+    pub fn execute_accepted_call(&self, accepted: AcceptedCall) -> Result<(), Refusal> {
         self.queue(ManagedServerOrder::Accepted(accepted)).map_err(|returned| returned.1)
     }
 
@@ -252,10 +254,10 @@ mod tests {
             call: ToolCall { tool: "a__b".to_owned(), arguments: "{}".to_owned(), definition: None },
         };
         for _ in 0..MAX_ORDERS {
-            link.accepted(accepted()).unwrap();
+            link.execute_accepted_call(accepted()).unwrap();
         }
-        assert_eq!(link.accepted(accepted()).unwrap_err().code, RefusalCode::Timeout);
+        assert_eq!(link.execute_accepted_call(accepted()).unwrap_err().code, RefusalCode::Timeout);
         drop(waiting);
-        assert_eq!(link.accepted(accepted()).unwrap_err().code, RefusalCode::ServiceUnavailable);
+        assert_eq!(link.execute_accepted_call(accepted()).unwrap_err().code, RefusalCode::ServiceUnavailable);
     }
 }

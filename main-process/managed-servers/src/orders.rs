@@ -10,8 +10,8 @@ use shared_protocol::{
     request::Responder,
     review::AuditEvent,
     upstreams::{
-        ServerId, ServerImportInput, ToolCall, ToolCallPolicy, ToolCallResult, UpstreamDecision,
-        UpstreamRequest, UpstreamResponse, UpstreamsView,
+        ManagedServerDecision, ManagedServerRequest, ManagedServerResponse, ManagedServersView, ServerId,
+        ServerImportInput, ToolCall, ToolCallPolicy, ToolCallResult,
     },
 };
 use std::{sync::Arc, time::Duration};
@@ -46,21 +46,21 @@ pub(super) async fn run(
         Err(error) => format!("Managed servers cannot be started: {error}"),
     };
     tracing::error!(problem, "managed servers are not started");
-    let view = UpstreamsView { problem: Some(problem.clone()), ..UpstreamsView::default() };
-    link.shown.store(Arc::new(view.clone()));
+    let view = ManagedServersView { problem: Some(problem.clone()), ..ManagedServersView::default() };
+    link.view.store(Arc::new(view.clone()));
     let events = Arc::clone(&context.events);
     drop(tokio::task::spawn_blocking(move || events.publish_view(view)).await);
     while let Some(order) = orders.recv().await {
         match order {
-            ManagedServerOrder::Request { request: UpstreamRequest::List, responder, .. } => {
-                responder.send(Ok(UpstreamResponse::View(Box::new(link.view().as_ref().clone()))));
+            ManagedServerOrder::Request { request: ManagedServerRequest::List, responder, .. } => {
+                responder.send(Ok(ManagedServerResponse::View(Box::new(link.view().as_ref().clone()))));
             }
             ManagedServerOrder::Request { responder, .. } | ManagedServerOrder::Decide { responder, .. } => {
                 responder.send(Err(Refusal::new(RefusalCode::ServiceUnavailable, problem.clone())));
             }
             ManagedServerOrder::Accepted(AcceptedCall { proposal, .. }) => {
                 let refusal = Refusal::new(RefusalCode::ServiceUnavailable, problem.clone());
-                context.action_runs.done(proposal, mcp_server::ActionResult::refused(refusal));
+                context.action_runs.finish(proposal, mcp_server::ActionResult::from_refusal(refusal));
             }
             ManagedServerOrder::Stop(done) => {
                 // Disconnected: the caller has stopped waiting.
@@ -145,8 +145,8 @@ async fn serve(
 }
 
 enum PendingOrder {
-    Request(UpstreamRequest, RequestOrigin),
-    Decide(UpstreamDecision, RequestOrigin),
+    Request(ManagedServerRequest, RequestOrigin),
+    Decide(ManagedServerDecision, RequestOrigin),
 }
 
 /// Carries out one order.
@@ -159,7 +159,7 @@ impl OrderHandler {
         &self.following.service
     }
 
-    async fn handle(&self, work: PendingOrder, responder: Responder<UpstreamResponse>) {
+    async fn handle(&self, work: PendingOrder, responder: Responder<ManagedServerResponse>) {
         let result = match work {
             PendingOrder::Request(request, by) => self.request(request, &by).await,
             PendingOrder::Decide(decision, by) => {
@@ -179,35 +179,35 @@ impl OrderHandler {
 
     async fn request(
         &self,
-        request: UpstreamRequest,
+        request: ManagedServerRequest,
         by: &RequestOrigin,
-    ) -> Result<UpstreamResponse, Refusal> {
+    ) -> Result<ManagedServerResponse, Refusal> {
         let service = self.service();
         match request {
-            UpstreamRequest::List => Ok(UpstreamResponse::View(Box::new(self.following.view()))),
-            UpstreamRequest::Show { server } => self.server_answer(self.find(&server)?).await,
-            UpstreamRequest::Log { server, from } => self.log(self.find(&server)?, from).await,
-            UpstreamRequest::Start { server } => {
+            ManagedServerRequest::List => Ok(ManagedServerResponse::View(Box::new(self.following.view()))),
+            ManagedServerRequest::Show { server } => self.server_answer(self.find(&server)?).await,
+            ManagedServerRequest::Log { server, from } => self.log(self.find(&server)?, from).await,
+            ManagedServerRequest::Start { server } => {
                 let id = self.find(&server)?;
                 service.start(id).await.map_err(views::refusal)?;
                 self.server_answer(id).await
             }
-            UpstreamRequest::Stop { server } => {
+            ManagedServerRequest::Stop { server } => {
                 let id = self.find(&server)?;
                 service.stop(id).await.map_err(views::refusal)?;
                 self.server_answer(id).await
             }
-            UpstreamRequest::Restart { server } => {
+            ManagedServerRequest::Restart { server } => {
                 let id = self.find(&server)?;
                 service.restart(id).await.map_err(views::refusal)?;
                 self.server_answer(id).await
             }
-            UpstreamRequest::Disable { server } => {
+            ManagedServerRequest::Disable { server } => {
                 let id = self.find(&server)?;
                 service.toggle(id, false).await.map_err(views::refusal)?;
                 self.server_answer(id).await
             }
-            UpstreamRequest::Add { form } => {
+            ManagedServerRequest::Add { form } => {
                 let (mut config, secrets) = forms::config(*form, None)?;
                 forms::reset_trust(&mut config);
                 let created = self
@@ -217,32 +217,32 @@ impl OrderHandler {
                     .await?;
                 self.server_answer(created.id).await
             }
-            UpstreamRequest::Sources => {
+            ManagedServerRequest::Sources => {
                 let root = self.following.root();
-                self.background(move |_| Ok(UpstreamResponse::Sources(sources::list(root)))).await
+                self.background(move |_| Ok(ManagedServerResponse::Sources(sources::list(root)))).await
             }
-            UpstreamRequest::PreviewImport { source } => {
+            ManagedServerRequest::PreviewImport { source } => {
                 self.background(move |service| {
-                    let import = imported(&source)?;
-                    Ok(UpstreamResponse::Import(Box::new(views::import(&import, service))))
+                    let import = read_import(&source)?;
+                    Ok(ManagedServerResponse::Import(Box::new(views::import(&import, service))))
                 })
                 .await
             }
-            UpstreamRequest::Import { source, names } => {
+            ManagedServerRequest::Import { source, names } => {
                 self.background(move |service| import(service, &source, &names)).await
             }
-            UpstreamRequest::SearchRegistry { registry, query } => {
+            ManagedServerRequest::SearchRegistry { registry, query } => {
                 let place = registry.filter(|place| !place.trim().is_empty());
                 let place = place.unwrap_or_else(|| self.following.places.registry.clone());
                 let found = upstreams::search_registry(place.trim(), &query).await.map_err(views::refusal)?;
-                Ok(UpstreamResponse::Registry(found.iter().map(views::found).collect()))
+                Ok(ManagedServerResponse::Registry(found.iter().map(views::registry_server).collect()))
             }
-            UpstreamRequest::Withdraw { server, tool } => {
+            ManagedServerRequest::Withdraw { server, tool } => {
                 let id = self.find(&server)?;
                 service.withdraw(id, &tool).map_err(views::refusal)?;
                 self.server_answer(id).await
             }
-            UpstreamRequest::Call(call) => match self.policy(&call.tool)? {
+            ManagedServerRequest::Call(call) => match self.policy(&call.tool)? {
                 ToolCallPolicy::Allow => self.call(&call, by).await,
                 ToolCallPolicy::Ask => Err(Refusal::new(
                     RefusalCode::ConfirmationRequired,
@@ -255,11 +255,11 @@ impl OrderHandler {
                 )
                 .hint("Change its policy under Upstreams.")),
             },
-            UpstreamRequest::ReloadManifests => {
+            ManagedServerRequest::ReloadManifests => {
                 let following = Arc::clone(&self.following);
                 self.background(move |_| {
                     following.read_manifests();
-                    Ok(UpstreamResponse::View(Box::new(following.view())))
+                    Ok(ManagedServerResponse::View(Box::new(following.view())))
                 })
                 .await
             }
@@ -268,22 +268,22 @@ impl OrderHandler {
 
     async fn decide(
         &self,
-        decision: UpstreamDecision,
+        decision: ManagedServerDecision,
         by: &RequestOrigin,
-    ) -> Result<UpstreamResponse, Refusal> {
+    ) -> Result<ManagedServerResponse, Refusal> {
         let service = self.service();
         match decision {
-            UpstreamDecision::Enable { server } => {
+            ManagedServerDecision::Enable { server } => {
                 let id = self.find(&server)?;
                 service.toggle(id, true).await.map_err(views::refusal)?;
                 self.server_answer(id).await
             }
-            UpstreamDecision::Approve { server, tools } => {
+            ManagedServerDecision::Approve { server, tools } => {
                 let id = self.find(&server)?;
                 service.approve_seen(id, &tools).map_err(views::refusal)?;
                 self.server_answer(id).await
             }
-            UpstreamDecision::SetTool { server, tool, enabled, policy, idle_ms, total_ms } => {
+            ManagedServerDecision::SetTool { server, tool, enabled, policy, idle_ms, total_ms } => {
                 let id = self.find(&server)?;
                 let mut config = self.config(id)?;
                 let policy = forms::tool_policy(policy);
@@ -291,7 +291,7 @@ impl OrderHandler {
                 service.update(config).map_err(views::refusal)?;
                 self.server_answer(id).await
             }
-            UpstreamDecision::Update { server, form } => {
+            ManagedServerDecision::Update { server, form } => {
                 let id = self.find(&server)?;
                 let (config, secrets) = forms::config(*form, Some(&self.config(id)?))?;
                 self.background(move |service| {
@@ -300,12 +300,12 @@ impl OrderHandler {
                 .await?;
                 self.server_answer(id).await
             }
-            UpstreamDecision::Delete { server } => {
+            ManagedServerDecision::Delete { server } => {
                 let id = self.find(&server)?;
                 self.background(move |service| service.delete(id).map_err(views::refusal)).await?;
-                Ok(UpstreamResponse::Done)
+                Ok(ManagedServerResponse::Done)
             }
-            UpstreamDecision::SetSecret { server, part, secret } => {
+            ManagedServerDecision::SetSecret { server, part, secret } => {
                 let id = self.find(&server)?;
                 let secret = forms::typed_secret(&part, &secret)?;
                 self.background(move |service| {
@@ -314,15 +314,15 @@ impl OrderHandler {
                 .await?;
                 self.server_answer(id).await
             }
-            UpstreamDecision::ApproveManifest { hash } => {
+            ManagedServerDecision::ApproveManifest { hash } => {
                 service.approve_manifest(&hash).map_err(views::refusal)?;
                 self.read_manifests().await
             }
-            UpstreamDecision::SetManifestPolicy { tool, policy } => {
+            ManagedServerDecision::SetManifestPolicy { tool, policy } => {
                 service.set_manifest_policy(&tool, forms::tool_policy(policy)).map_err(views::refusal)?;
-                Ok(UpstreamResponse::View(Box::new(self.following.view())))
+                Ok(ManagedServerResponse::View(Box::new(self.following.view())))
             }
-            UpstreamDecision::SetManifestSecret { manifest, credential, secret } => {
+            ManagedServerDecision::SetManifestSecret { manifest, credential, secret } => {
                 let secret = forms::typed_secret(&credential, &secret)?;
                 self.background(move |service| {
                     service.set_manifest_secret(&manifest, &credential, &secret).map_err(views::refusal)
@@ -330,7 +330,7 @@ impl OrderHandler {
                 .await?;
                 self.read_manifests().await
             }
-            UpstreamDecision::Call(call) => self.call(&call, by).await,
+            ManagedServerDecision::Call(call) => self.call(&call, by).await,
         }
     }
 
@@ -344,26 +344,26 @@ impl OrderHandler {
         done.unwrap_or_else(|error| Err(Refusal::new(RefusalCode::Internal, error.to_string())))
     }
 
-    async fn server_answer(&self, id: Uuid) -> Result<UpstreamResponse, Refusal> {
+    async fn server_answer(&self, id: Uuid) -> Result<ManagedServerResponse, Refusal> {
         let details = self.background(move |service| views::details(service, id)).await?;
-        Ok(UpstreamResponse::Server(Box::new(details)))
+        Ok(ManagedServerResponse::Server(Box::new(details)))
     }
 
-    async fn read_manifests(&self) -> Result<UpstreamResponse, Refusal> {
+    async fn read_manifests(&self) -> Result<ManagedServerResponse, Refusal> {
         let following = Arc::clone(&self.following);
         self.background(move |_| {
             following.read_manifests();
-            Ok(UpstreamResponse::View(Box::new(following.view())))
+            Ok(ManagedServerResponse::View(Box::new(following.view())))
         })
         .await
     }
 
-    async fn log(&self, id: Uuid, from: u64) -> Result<UpstreamResponse, Refusal> {
+    async fn log(&self, id: Uuid, from: u64) -> Result<ManagedServerResponse, Refusal> {
         let end = tokio::time::Instant::now() + LOG_WAIT;
         loop {
             let part = views::log(self.service(), id, from).ok_or_else(|| views::unknown(&id.to_string()))?;
             if !part.lines.is_empty() || tokio::time::Instant::now() >= end {
-                return Ok(UpstreamResponse::Log(part));
+                return Ok(ManagedServerResponse::Log(part));
             }
             tokio::time::sleep(LOG_INTERVAL).await;
         }
@@ -401,7 +401,7 @@ impl OrderHandler {
     }
 
     /// Carries out a person's own call.
-    async fn call(&self, call: &ToolCall, by: &RequestOrigin) -> Result<UpstreamResponse, Refusal> {
+    async fn call(&self, call: &ToolCall, by: &RequestOrigin) -> Result<ManagedServerResponse, Refusal> {
         let arguments = serde_json::from_str(&call.arguments).map_err(|error| {
             Refusal::new(RefusalCode::ValidationError, format!("The arguments are not JSON: {error}"))
                 .field("arguments")
@@ -426,7 +426,7 @@ impl OrderHandler {
         let reason = format!("{}: {came}", purpose::shorten(&call.tool));
         self.following.audit(AuditEvent::Call, by.clone(), reason).await;
         let answer = answered.map_err(views::refusal)?;
-        Ok(UpstreamResponse::Called(ToolCallResult { json: answer.json, is_error: answer.is_error }))
+        Ok(ManagedServerResponse::Called(ToolCallResult { json: answer.json, is_error: answer.is_error }))
     }
 }
 
@@ -448,7 +448,7 @@ fn unknown_tool(exposed: &str, tools: &[upstreams::UpstreamTool]) -> Refusal {
         .hint("`draftboard upstream tools` lists all tools.")
 }
 
-fn imported(source: &ServerImportInput) -> Result<upstreams::ImportReport, Refusal> {
+fn read_import(source: &ServerImportInput) -> Result<upstreams::ImportReport, Refusal> {
     upstreams::import(&sources::text(source)?).map_err(views::refusal)
 }
 
@@ -456,8 +456,8 @@ fn import(
     service: &McpService,
     source: &ServerImportInput,
     names: &[String],
-) -> Result<UpstreamResponse, Refusal> {
-    let import = imported(source)?;
+) -> Result<ManagedServerResponse, Refusal> {
+    let import = read_import(source)?;
     let (mut servers, mut refused) = (Vec::new(), import.refused);
     for server in import.servers.into_iter().filter(|server| names.contains(&server.config.name)) {
         let (name, mut config) = (server.config.name.clone(), server.config);
@@ -468,5 +468,5 @@ fn import(
         }
     }
     refused.retain(|(name, _)| names.contains(name));
-    Ok(UpstreamResponse::Imported { servers, refused })
+    Ok(ManagedServerResponse::Imported { servers, refused })
 }

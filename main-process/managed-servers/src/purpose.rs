@@ -3,29 +3,34 @@
 use super::views;
 use shared_protocol::{
     Refusal,
-    upstreams::{ServerBrief, ServerForm, ServerId, UpstreamDecision, UpstreamsView, VariableValue},
+    upstreams::{
+        ManagedServerDecision, ManagedServersView, ServerBrief, ServerForm, ServerId, VariableValue,
+    },
 };
 
 /// The length of a command line or of arguments in one description.
 const MAX_QUOTED_BYTES: usize = 300;
 
 /// Describes a decision with everything that a person should read before confirming it, and never a secret.
-pub(super) fn describe(decision: &UpstreamDecision, view: &UpstreamsView) -> Result<String, Refusal> {
+pub(super) fn describe(
+    decision: &ManagedServerDecision,
+    view: &ManagedServersView,
+) -> Result<String, Refusal> {
     let server = |id: &ServerId| {
         let found = view.servers.iter().find(|brief| brief.id == *id || brief.slug == id.0);
         found.ok_or_else(|| views::unknown(&id.0))
     };
     let named = |brief: &ServerBrief| format!("{} ({})", brief.name, brief.slug);
     Ok(match decision {
-        UpstreamDecision::Enable { server: id } => {
+        ManagedServerDecision::Enable { server: id } => {
             let brief = server(id)?;
             format!("enable {}, which runs: {}", named(brief), shorten(&brief.runs))
         }
-        UpstreamDecision::Approve { server: id, tools } => {
+        ManagedServerDecision::Approve { server: id, tools } => {
             let names: Vec<&str> = tools.iter().map(|(name, _)| name.as_str()).collect();
             format!("approve {} of {} for agents", shorten(&names.join(", ")), named(server(id)?))
         }
-        UpstreamDecision::SetTool { server: id, tool, enabled, policy, idle_ms, total_ms } => {
+        ManagedServerDecision::SetTool { server: id, tool, enabled, policy, idle_ms, total_ms } => {
             let on = if *enabled { "on" } else { "off" };
             let time = |what: &str, time: &Option<u64>| {
                 time.map(|time| format!(", {what} {time} ms")).unwrap_or_default()
@@ -38,16 +43,16 @@ pub(super) fn describe(decision: &UpstreamDecision, view: &UpstreamsView) -> Res
                 policy.as_str()
             )
         }
-        UpstreamDecision::Update { server: id, form } => {
+        ManagedServerDecision::Update { server: id, form } => {
             format!("change {}: {}", named(server(id)?), shorten(&form_words(form)))
         }
-        UpstreamDecision::Delete { server: id } => {
+        ManagedServerDecision::Delete { server: id } => {
             format!("delete {} with its approvals and secrets", named(server(id)?))
         }
-        UpstreamDecision::SetSecret { server: id, part, .. } => {
+        ManagedServerDecision::SetSecret { server: id, part, .. } => {
             format!("set the secret {} of {}", shorten(part), named(server(id)?))
         }
-        UpstreamDecision::ApproveManifest { hash } => {
+        ManagedServerDecision::ApproveManifest { hash } => {
             let found = view.manifests.iter().find(|manifest| manifest.hash.as_ref() == Some(hash));
             let Some(found) = found else {
                 return Ok("approve the tools of a manifest that no longer exists".to_owned());
@@ -56,13 +61,13 @@ pub(super) fn describe(decision: &UpstreamDecision, view: &UpstreamsView) -> Res
                 found.tools.iter().map(|tool| tool.does.as_str()).filter(|does| !does.is_empty()).collect();
             format!("approve the tools of {} for agents: {}", shorten(&found.path), shorten(&does.join("; ")))
         }
-        UpstreamDecision::SetManifestPolicy { tool, policy } => {
+        ManagedServerDecision::SetManifestPolicy { tool, policy } => {
             format!("set the policy of {} to {}", shorten(tool), policy.as_str())
         }
-        UpstreamDecision::SetManifestSecret { manifest, credential, .. } => {
+        ManagedServerDecision::SetManifestSecret { manifest, credential, .. } => {
             format!("set the credential {} of {}", shorten(credential), shorten(manifest))
         }
-        UpstreamDecision::Call(call) => {
+        ManagedServerDecision::Call(call) => {
             format!("call {} with {}", shorten(&call.tool), shorten(&call.arguments))
         }
     })

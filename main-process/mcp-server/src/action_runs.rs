@@ -38,12 +38,12 @@ pub struct ActionResult {
 
 impl ActionResult {
     /// A successful result with data for the requesting agent.
-    pub fn well(words: impl Into<String>, result: Value) -> Self {
+    pub fn ok(words: impl Into<String>, result: Value) -> Self {
         Self { words: words.into(), result: Ok(result) }
     }
 
     /// An accepted action that could not run.
-    pub fn refused(refusal: Refusal) -> Self {
+    pub fn from_refusal(refusal: Refusal) -> Self {
         Self { words: format!("Failed: {}", refusal.message), result: Err(refusal) }
     }
 
@@ -118,7 +118,7 @@ impl ActionRuns {
     }
 
     /// Notified after each line and each end.
-    pub fn changed(&self) -> watch::Receiver<u64> {
+    pub fn watch_changes(&self) -> watch::Receiver<u64> {
         self.changed.subscribe()
     }
 
@@ -152,7 +152,7 @@ impl ActionRuns {
         }
     }
 
-    pub fn say(&self, id: ProposalId, lines: impl IntoIterator<Item = OutputLine>) {
+    pub fn append_output(&self, id: ProposalId, lines: impl IntoIterator<Item = OutputLine>) {
         let mut kept = self.lock();
         let doing = kept.get_or_insert(id);
         for line in lines {
@@ -162,7 +162,7 @@ impl ActionRuns {
         self.notify_changed();
     }
 
-    pub fn done(&self, id: ProposalId, done: ActionResult) {
+    pub fn finish(&self, id: ProposalId, done: ActionResult) {
         let mut kept = self.lock();
         let doing = kept.get_or_insert(id);
         doing.result = Some(Arc::new(done.bounded()));
@@ -192,8 +192,8 @@ impl ActionRunTable {
                 self.runs.remove(&oldest);
             }
         }
-        let Self { runs: doings, next } = self;
-        doings.entry(id).or_insert_with(|| {
+        let Self { runs: action_runs, next } = self;
+        action_runs.entry(id).or_insert_with(|| {
             *next += 1;
             ActionRun { order: *next, ..ActionRun::default() }
         })
@@ -233,38 +233,38 @@ mod tests {
 
     #[test]
     fn lines_are_counted_and_the_oldest_go_first() {
-        let doings = ActionRuns::default();
-        assert!(!doings.read(id(1), 0, 10).started);
-        doings.begin(id(1));
-        assert!(doings.read(id(1), 0, 10).started);
-        doings.say(id(1), (0..MAX_LINES_PER_RUN + 5).map(|number| line(&number.to_string())));
-        let seen = doings.read(id(1), 0, 2);
+        let action_runs = ActionRuns::default();
+        assert!(!action_runs.read(id(1), 0, 10).started);
+        action_runs.begin(id(1));
+        assert!(action_runs.read(id(1), 0, 10).started);
+        action_runs.append_output(id(1), (0..MAX_LINES_PER_RUN + 5).map(|number| line(&number.to_string())));
+        let seen = action_runs.read(id(1), 0, 2);
         assert_eq!((seen.first_line, seen.lines[0].text.as_str(), seen.lines.len()), (5, "5", 2));
-        let newest = doings.read(id(1), MAX_LINES_PER_RUN as u64 + 4, 10);
+        let newest = action_runs.read(id(1), MAX_LINES_PER_RUN as u64 + 4, 10);
         assert_eq!(newest.lines, [line(&(MAX_LINES_PER_RUN + 4).to_string())]);
-        assert!(doings.read(id(1), u64::MAX, 10).lines.is_empty());
-        doings.say(id(2), (0..200).map(|_| line(&"x".repeat(MAX_LINE_BYTES * 2))));
-        let bytes: usize = doings.read(id(2), 0, 200).lines.iter().map(|line| line.text.len()).sum();
+        assert!(action_runs.read(id(1), u64::MAX, 10).lines.is_empty());
+        action_runs.append_output(id(2), (0..200).map(|_| line(&"x".repeat(MAX_LINE_BYTES * 2))));
+        let bytes: usize = action_runs.read(id(2), 0, 200).lines.iter().map(|line| line.text.len()).sum();
         assert!(bytes <= MAX_LINES_BYTES_PER_RUN, "{bytes}");
     }
 
     #[test]
     fn what_is_done_is_forgotten_before_what_goes_on_and_too_large_an_answer_says_so() {
-        let doings = ActionRuns::default();
-        doings.begin(id(1));
-        doings.done(id(2), ActionResult::well("done", json!({ "a": 1 })));
+        let action_runs = ActionRuns::default();
+        action_runs.begin(id(1));
+        action_runs.finish(id(2), ActionResult::ok("done", json!({ "a": 1 })));
         for bits in 10..10 + MAX_RUNS as u64 - 1 {
-            doings.begin(id(bits));
+            action_runs.begin(id(bits));
         }
-        assert!(doings.read(id(1), 0, 1).started && !doings.read(id(2), 0, 1).started);
-        doings.done(id(1), ActionResult::well("done", json!("x".repeat(MAX_RESULT_BYTES))));
-        let done = doings.read(id(1), 0, 1).result.unwrap();
+        assert!(action_runs.read(id(1), 0, 1).started && !action_runs.read(id(2), 0, 1).started);
+        action_runs.finish(id(1), ActionResult::ok("done", json!("x".repeat(MAX_RESULT_BYTES))));
+        let done = action_runs.read(id(1), 0, 1).result.unwrap();
         assert_eq!(done.result.as_ref().unwrap_err().code, RefusalCode::LimitExceeded);
     }
 
     #[test]
     fn stopping_reaches_whoever_does_it_once_whichever_comes_first() {
-        let doings = ActionRuns::default();
+        let action_runs = ActionRuns::default();
         let count = Arc::new(AtomicU32::new(0));
         let counted = |count: &Arc<AtomicU32>| {
             let count = Arc::clone(count);
@@ -272,16 +272,16 @@ mod tests {
                 count.fetch_add(1, Ordering::SeqCst);
             }
         };
-        doings.begin(id(1));
-        doings.stops_with(id(1), counted(&count));
-        doings.stop(id(1));
-        doings.stop(id(1));
+        action_runs.begin(id(1));
+        action_runs.stops_with(id(1), counted(&count));
+        action_runs.stop(id(1));
+        action_runs.stop(id(1));
         assert_eq!(count.load(Ordering::SeqCst), 1);
-        doings.begin(id(2));
-        doings.stop(id(2));
-        doings.stops_with(id(2), counted(&count));
+        action_runs.begin(id(2));
+        action_runs.stop(id(2));
+        action_runs.stops_with(id(2), counted(&count));
         assert_eq!(count.load(Ordering::SeqCst), 2);
-        doings.stop(id(3));
-        assert!(!doings.read(id(3), 0, 1).started, "what nobody does is not begun by that");
+        action_runs.stop(id(3));
+        assert!(!action_runs.read(id(3), 0, 1).started, "what nobody does is not begun by that");
     }
 }

@@ -51,10 +51,10 @@ impl AgentCall {
     }
 
     /// Submits a request to the review queue and waits until the result is durable.
-    pub async fn submit(&self, ask: AgentRequest) -> Result<AgentCallOutcome, ToolError> {
+    pub async fn submit(&self, request: AgentRequest) -> Result<AgentCallOutcome, ToolError> {
         let (done, answered) = tokio::sync::oneshot::channel();
         let reply = Box::new(move |result| drop(done.send(result)));
-        self.workbench.ask(self.client.clone(), ask, reply);
+        self.workbench.submit(self.client.clone(), request, reply);
         match answered.await {
             Ok(result) => Ok(result?),
             Err(_) => Err(service_ended()),
@@ -64,10 +64,10 @@ impl AgentCall {
 
 impl AgentCall {
     /// Like [`AgentCall::submit`], for a thread that may block.
-    pub fn ask_and_wait(&self, ask: AgentRequest) -> Result<AgentCallOutcome, ToolError> {
+    pub fn submit_and_wait(&self, request: AgentRequest) -> Result<AgentCallOutcome, ToolError> {
         let (done, answered) = std::sync::mpsc::channel();
         let reply = Box::new(move |result| drop(done.send(result)));
-        self.workbench.ask(self.client.clone(), ask, reply);
+        self.workbench.submit(self.client.clone(), request, reply);
         match answered.recv() {
             Ok(result) => Ok(result?),
             Err(_) => Err(service_ended()),
@@ -250,7 +250,7 @@ impl SurfaceTool {
 
     /// A tool of another contract that writes its own envelope. `input` is the complete input schema; the tool
     /// validates its arguments itself.
-    pub fn own(
+    pub fn with_own_envelope(
         group: &'static str,
         [name, title, description]: [&'static str; 3],
         input: Value,
@@ -400,9 +400,9 @@ type PromptTextFn = Arc<dyn Fn(&AgentCall) -> Result<String, ToolError> + Send +
 pub struct CompletionRequest<'a> {
     pub view: &'a AgentView,
     pub argument: &'a str,
-    pub typed: &'a str,
+    pub prefix: &'a str,
     /// The arguments already filled in.
-    pub given: &'a BTreeMap<String, String>,
+    pub filled_arguments: &'a BTreeMap<String, String>,
 }
 
 /// Matching values, best first, and the total number of matches.

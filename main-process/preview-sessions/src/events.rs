@@ -5,8 +5,8 @@ use shared_protocol::{NodeId, preview_sessions::PreviewsView};
 /// Receives what changes in the sessions. No method may block: the sessions' thread calls them.
 pub trait PreviewEvents: Send + Sync {
     /// At least one session differs from the last view.
-    fn tell(&self, view: &PreviewsView);
+    fn publish_view(&self, view: &PreviewsView);
 
     /// A person picked this node in a preview.
-    fn chosen(&self, node: NodeId);
+    fn select_node(&self, node: NodeId);
 }

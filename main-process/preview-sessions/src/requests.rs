@@ -38,7 +38,7 @@ impl SessionsThread {
             PreviewRequest::Start { shows, screen } => self.begin(&workspace, shows, screen, now),
             PreviewRequest::List => Ok(PreviewResponse::All(Box::new(self.view()))),
             PreviewRequest::Log { session, after } => {
-                self.session(session).map(|session| PreviewResponse::Log(session.log.after(after)))
+                self.session(session).map(|session| PreviewResponse::Log(session.log.lines_after(after)))
             }
             PreviewRequest::Shot { session, path } => {
                 return self.request_screenshot(session, path, responder, now);

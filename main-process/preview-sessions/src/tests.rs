@@ -29,7 +29,7 @@ use std::{
     thread::JoinHandle,
     time::{Duration, Instant},
 };
-use workspace::now;
+use workspace::time_and_seed;
 use workspace::{Workspace, WorkspaceTemplate, create};
 
 const PATIENCE: Duration = Duration::from_secs(40);
@@ -131,9 +131,9 @@ impl Fake {
 struct Heard(Mutex<Vec<NodeId>>);
 
 impl PreviewEvents for Heard {
-    fn tell(&self, _: &PreviewsView) {}
+    fn publish_view(&self, _: &PreviewsView) {}
 
-    fn chosen(&self, node: NodeId) {
+    fn select_node(&self, node: NodeId) {
         self.0.lock().unwrap().push(node);
     }
 }
@@ -151,7 +151,7 @@ impl Bench {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().join("app");
         create(&root, WorkspaceTemplate::Interface, BoardId::from_bits(9)).unwrap();
-        let workspace = Workspace::open(&root, now()).unwrap();
+        let workspace = Workspace::open(&root, time_and_seed()).unwrap();
         assert!(workspace.status().notices.is_empty(), "{:?}", workspace.status());
         let (link, orders) = PreviewsHandle::new().unwrap();
         link.show(&workspace);
@@ -272,7 +272,7 @@ fn a_session_comes_up_and_is_told_only_what_changed() {
         let before = told.lock().unwrap().len();
         let command = serde_json::from_str(&command).unwrap();
         let mutation = workspace::Mutation::Run(Box::new(command));
-        bench.workspace.execute(&mutation, &actor, now()).unwrap();
+        bench.workspace.execute(&mutation, &actor, time_and_seed()).unwrap();
         bench.link.show(&bench.workspace);
         let deadline = Instant::now() + PATIENCE;
         loop {

@@ -25,7 +25,7 @@ use tokio::{
     sync::{mpsc, oneshot},
     time::timeout,
 };
-use workspace::now;
+use workspace::time_and_seed;
 
 const WORKERS: usize = 2;
 /// For pictures, files, keyrings that ask their user, and servers that start or stop.
@@ -84,9 +84,9 @@ pub(super) fn start_with(
     let recording = Arc::clone(&events);
     let thread = std::thread::Builder::new().name("mcp-messages".to_owned()).spawn(move || {
         runtime.block_on(async move {
-            let (published, doings) = (Arc::clone(&handle.published), Arc::clone(&handle.doings));
+            let (published, action_runs) = (Arc::clone(&handle.published), Arc::clone(&handle.action_runs));
             let adapter =
-                WorkbenchAdapter { published, doings, events: Arc::clone(&events), terraform, previews };
+                WorkbenchAdapter { published, action_runs, events: Arc::clone(&events), terraform, previews };
             let mut controller =
                 AgentsController::new(handle, events, adapter, overrides, path, token, secret.reveal());
             controller.begin();
@@ -99,7 +99,7 @@ pub(super) fn start_with(
     // An error is a fault of that thread, which logs it.
     let url = is_ready.blocking_recv().ok().flatten();
     let recorded = wait_for(STOP_LIMIT, |responder: Responder<()>| {
-        recording.after_recording(Box::new(move || responder.send(Ok(()))));
+        recording.run_after_recording(Box::new(move || responder.send(Ok(()))));
     });
     if let Err(refusal) = recorded {
         tracing::warn!(%refusal, "the discovery record may be late");
@@ -154,11 +154,11 @@ impl AgentsController {
         tokio::spawn(async move { service.watch().await });
         self.handle.set_mode(self.settings.mode);
         self.listen();
-        self.announce();
+        self.record_address();
     }
 
     async fn run(mut self, mut waiting: mpsc::Receiver<AgentsMsg>) {
-        let mut clients = self.service.clients().changed();
+        let mut clients = self.service.clients().watch_changes();
         // The window shows the address before the first client connects.
         let mut shown = self.view();
         self.events.publish_view(shown.clone());
@@ -166,7 +166,7 @@ impl AgentsController {
             tokio::select! {
                 message = waiting.recv() => match message {
                     Some(AgentsMsg::Request { request, responder }) => self.handle_request(request, responder).await,
-                    Some(AgentsMsg::Bridge(stream)) => self.converse(stream),
+                    Some(AgentsMsg::Bridge(stream)) => self.serve_bridge(stream),
                     Some(AgentsMsg::WorkspaceMode(mode)) => {
                         self.workspace_mode = mode;
                         self.apply_mode();
@@ -216,11 +216,11 @@ impl AgentsController {
         }
     }
 
-    async fn listen_anew(&mut self) {
+    async fn restart_listening(&mut self) {
         self.close().await;
         self.error = None;
         self.listen();
-        self.announce();
+        self.record_address();
     }
 
     fn url(&self) -> Option<String> {
@@ -228,7 +228,7 @@ impl AgentsController {
     }
 
     /// Records for local tools where the server listens.
-    fn announce(&self) {
+    fn record_address(&self) {
         let address = self.url().map(|url| AgentsAddress { url, token: self.token.clone() });
         self.events.record_address(address);
     }
@@ -242,11 +242,11 @@ impl AgentsController {
             bind: self.settings.bind.to_string(),
             error: self.error.clone(),
             config_path: self.path.display().to_string(),
-            clients: self.service.clients().list(now().time),
+            clients: self.service.clients().list(time_and_seed().time),
         }
     }
 
-    fn converse(&self, stream: UnixStream) {
+    fn serve_bridge(&self, stream: UnixStream) {
         let service = self.service.clone();
         tokio::spawn(async move {
             let stream = stream
@@ -255,7 +255,7 @@ impl AgentsController {
                 .and_then(|()| stream.set_write_timeout(None))
                 .and_then(|()| tokio::net::UnixStream::from_std(stream));
             match stream {
-                Ok(stream) => service.converse(stream).await,
+                Ok(stream) => service.serve_bridge_stream(stream).await,
                 Err(error) => tracing::error!(%error, "a bridge was not taken over"),
             }
         });
@@ -268,16 +268,16 @@ impl AgentsController {
             McpRequest::SetPort(port) => self.set_port(port).await,
             McpRequest::Restart => self.restart().await,
             McpRequest::RotateToken => self.rotate().await,
-            McpRequest::Pause { client } => known(self.service.clients().pause(client, true)),
-            McpRequest::Resume { client } => known(self.service.clients().pause(client, false)),
-            McpRequest::Disconnect { client } => known(self.service.clients().disconnect(client)),
+            McpRequest::Pause { client } => response_if_known(self.service.clients().pause(client, true)),
+            McpRequest::Resume { client } => response_if_known(self.service.clients().pause(client, false)),
+            McpRequest::Disconnect { client } => response_if_known(self.service.clients().disconnect(client)),
             McpRequest::TestConnection => return self.test(responder),
             McpRequest::ClientConfig { client } => self.client_config(&client).map(WorkbenchResponse::Text),
         };
-        self.events.after_recording(Box::new(move || responder.send(result)));
+        self.events.run_after_recording(Box::new(move || responder.send(result)));
     }
 
-    fn keep(&self) -> Result<(), Refusal> {
+    fn save_settings(&self) -> Result<(), Refusal> {
         settings::write(&self.path, &self.settings).map_err(|error| {
             tracing::warn!(%error, "a setting was not saved");
             Refusal::new(RefusalCode::StorageError, error.to_string())
@@ -299,9 +299,9 @@ impl AgentsController {
         self.workspace_mode = None;
         self.apply_mode();
         if (mode == McpMode::Off) == self.edge.is_some() {
-            self.listen_anew().await;
+            self.restart_listening().await;
         }
-        self.keep()?;
+        self.save_settings()?;
         Ok(WorkbenchResponse::Mcp(Box::new(self.view())))
     }
 
@@ -311,8 +311,8 @@ impl AgentsController {
                 .field("port"));
         }
         self.settings.port = port;
-        self.listen_anew().await;
-        self.keep()?;
+        self.restart_listening().await;
+        self.save_settings()?;
         Ok(WorkbenchResponse::Mcp(Box::new(self.view())))
     }
 
@@ -321,7 +321,7 @@ impl AgentsController {
             |error: settings::SettingsError| Refusal::new(RefusalCode::ValidationError, error.to_string());
         self.settings = settings::read(&self.path).map_err(unreadable)?;
         self.apply_mode();
-        self.listen_anew().await;
+        self.restart_listening().await;
         Ok(WorkbenchResponse::Mcp(Box::new(self.view())))
     }
 
@@ -329,7 +329,7 @@ impl AgentsController {
     async fn rotate(&mut self) -> Result<WorkbenchResponse, Refusal> {
         self.token = InstanceToken::generate()
             .map_err(|error| Refusal::new(RefusalCode::Internal, error.to_string()))?;
-        self.listen_anew().await;
+        self.restart_listening().await;
         Ok(WorkbenchResponse::Mcp(Box::new(self.view())))
     }
 
@@ -382,7 +382,7 @@ impl AgentsController {
     }
 }
 
-fn known(is_known: bool) -> Result<WorkbenchResponse, Refusal> {
+fn response_if_known(is_known: bool) -> Result<WorkbenchResponse, Refusal> {
     match is_known {
         true => Ok(WorkbenchResponse::Done),
         false => Err(Refusal::new(RefusalCode::NotFound, "this client is no longer connected")),

@@ -66,10 +66,10 @@ pub(crate) trait AgentsEvents: Send + Sync {
     fn record_address(&self, address: Option<AgentsAddress>);
 
     /// Runs `respond` when every address before it is recorded: a client that receives the response finds the address.
-    fn after_recording(&self, respond: Box<dyn FnOnce() + Send>);
+    fn run_after_recording(&self, respond: Box<dyn FnOnce() + Send>);
 
     /// Submits an agent's request to the review queue. Must not wait.
-    fn submit(&self, client: AgentClient, ask: AgentRequest, reply: AgentReplyFn);
+    fn submit(&self, client: AgentClient, request: AgentRequest, reply: AgentReplyFn);
 
     fn read_patches(&self, since: Revision) -> Result<Option<Vec<Patch>>, Refusal>;
 }
@@ -92,7 +92,7 @@ pub(crate) enum AgentsMsg {
 pub(crate) struct AgentsHandle {
     pub(crate) published: Arc<PublishedView>,
     /// The outcomes of accepted actions, for the calls that wait for them.
-    pub(crate) doings: Arc<ActionRuns>,
+    pub(crate) action_runs: Arc<ActionRuns>,
     messages: mpsc::Sender<AgentsMsg>,
     mode: Arc<AtomicU8>,
 }
@@ -102,7 +102,7 @@ impl AgentsHandle {
     pub(crate) fn new() -> (Self, mpsc::Receiver<AgentsMsg>) {
         let (messages, waiting) = mpsc::channel(MAX_MESSAGES);
         let mode = Arc::new(AtomicU8::new(McpMode::Off as u8));
-        (Self { published: Arc::default(), doings: Arc::default(), messages, mode }, waiting)
+        (Self { published: Arc::default(), action_runs: Arc::default(), messages, mode }, waiting)
     }
 
     pub(crate) fn request(&self, request: McpRequest, responder: Responder<WorkbenchResponse>) {
@@ -127,7 +127,7 @@ impl AgentsHandle {
         }
     }
 
-    pub(crate) fn hand_over(&self, bridge: UnixStream) -> Result<(), Refusal> {
+    pub(crate) fn serve_bridge(&self, bridge: UnixStream) -> Result<(), Refusal> {
         self.messages.try_send(AgentsMsg::Bridge(bridge)).map_err(|_| unavailable())
     }
 

@@ -18,7 +18,7 @@ use shared_protocol::{
 use std::{sync::Arc, time::Duration};
 use tokio::sync::watch;
 use workspace::config_check;
-use workspace::now;
+use workspace::time_and_seed;
 use workspace::{guarded_settings, names_program};
 
 /// An agent waits this long for the picture of a page.
@@ -26,7 +26,7 @@ const PAGE_LIMIT: Duration = Duration::from_secs(25);
 
 pub(super) struct WorkbenchAdapter {
     pub(super) published: Arc<PublishedView>,
-    pub(super) doings: Arc<ActionRuns>,
+    pub(super) action_runs: Arc<ActionRuns>,
     pub(super) events: Arc<dyn AgentsEvents>,
     pub(super) terraform: terraform_worker::TerraformHandle,
     pub(super) previews: preview::PreviewsHandle,
@@ -41,7 +41,7 @@ impl WorkbenchAdapter {
         route: NodeId,
     ) -> Result<Vec<u8>, Refusal> {
         let no_workspace = || Refusal::new(RefusalCode::NoWorkspace, "no workspace is open");
-        let ground = self.previews.ground().ok_or_else(no_workspace)?.with(snapshot.clone());
+        let ground = self.previews.workspace().ok_or_else(no_workspace)?.with_snapshot(snapshot.clone());
         let (width, height) = (picture.longest, picture.longest * 5 / 8);
         let screen = PreviewScreen::new(width, height, 1.0, picture.dark)
             .ok_or_else(|| Refusal::new(RefusalCode::BadRequest, "a screen cannot have this size"))?;
@@ -57,20 +57,20 @@ impl AgentWorkbench for WorkbenchAdapter {
         self.published.view()
     }
 
-    fn changed(&self) -> watch::Receiver<u64> {
-        self.published.changed()
+    fn watch_changes(&self) -> watch::Receiver<u64> {
+        self.published.watch_changes()
     }
 
     fn changes_since(&self, revision: Revision) -> Result<Option<Vec<Patch>>, Refusal> {
         self.events.read_patches(revision)
     }
 
-    fn ask(&self, client: AgentClient, ask: AgentRequest, reply: AgentReplyFn) {
-        self.events.submit(client, ask, reply);
+    fn submit(&self, client: AgentClient, request: AgentRequest, reply: AgentReplyFn) {
+        self.events.submit(client, request, reply);
     }
 
-    fn doings(&self) -> &ActionRuns {
-        &self.doings
+    fn action_runs(&self) -> &ActionRuns {
+        &self.action_runs
     }
 
     fn configured(
@@ -109,7 +109,7 @@ impl AgentWorkbench for WorkbenchAdapter {
     }
 
     fn picture(&self, snapshot: &Snapshot, picture: &BoardImageRequest) -> Result<Vec<u8>, Refusal> {
-        match picture.of {
+        match picture.subject {
             BoardImageSubject::Page(route) => self.page(snapshot, picture, route),
             _ => export::picture_for_agents(snapshot, picture),
         }
@@ -125,6 +125,6 @@ impl AgentWorkbench for WorkbenchAdapter {
     }
 
     fn now(&self) -> u64 {
-        now().time
+        time_and_seed().time
     }
 }

@@ -13,7 +13,7 @@ use shared_protocol::{
 };
 use std::{path::Path, sync::Arc, thread::JoinHandle, time::Duration};
 use user_folders as paths;
-use workspace::now;
+use workspace::time_and_seed;
 use workspace::{Mutation, Workspace};
 
 const RESPONSE_LIMIT: Duration = Duration::from_secs(150);
@@ -47,9 +47,16 @@ impl StandaloneTerraform {
     ) -> Result<WorkbenchResponse, Refusal> {
         if let TerraformRequest::Import { path, name } = &request {
             let (files, snapshot) = (Arc::clone(workspace.files()), workspace.snapshot().clone());
-            let apply = |mutation| workspace.execute(&mutation, actor, now()).map(|(applied, _)| applied);
-            let imported =
-                terraform_worker::import(&files, &snapshot, Path::new(path), name.as_deref(), now(), apply);
+            let apply =
+                |mutation| workspace.execute(&mutation, actor, time_and_seed()).map(|(applied, _)| applied);
+            let imported = terraform_worker::import(
+                &files,
+                &snapshot,
+                Path::new(path),
+                name.as_deref(),
+                time_and_seed(),
+                apply,
+            );
             return imported.map(WorkbenchResponse::Terraform);
         }
         let link = self.link()?;
@@ -75,7 +82,7 @@ impl Drop for StandaloneTerraform {
 struct NoListener;
 
 impl TerraformEvents for NoListener {
-    fn tell(&self, _: TerraformEvent) {}
+    fn publish(&self, _: TerraformEvent) {}
 
     fn apply(&self, _: Mutation, _: Actor) -> Result<AppliedCommand, Refusal> {
         Err(Refusal::new(RefusalCode::Internal, "the command line changes the workspace itself"))

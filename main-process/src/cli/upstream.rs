@@ -22,8 +22,8 @@ use shared_protocol::{
         WithdrawTool,
     },
     upstreams::{
-        ServerDetails, ServerId, ServerImportInput, ToolApproval, ToolCall, ToolCallPolicy, ToolView,
-        TypedSecret, UpstreamDecision, UpstreamsView,
+        ManagedServerDecision, ManagedServersView, ServerDetails, ServerId, ServerImportInput, ToolApproval,
+        ToolCall, ToolCallPolicy, ToolView, TypedSecret,
     },
 };
 use std::{io::Read as _, path::PathBuf, process::ExitCode};
@@ -238,13 +238,13 @@ pub(super) struct UpstreamSession {
 }
 
 pub(super) fn run(asked: UpstreamVerb) -> ExitCode {
-    let at = asked.at().clone();
-    let done = UpstreamSession::at(&at).and_then(|session| session.run(asked));
+    let at = asked.workspace_arguments().clone();
+    let done = UpstreamSession::connect(&at).and_then(|session| session.run(asked));
     done.unwrap_or_else(|refusal| format::refuse(&refusal, at.json))
 }
 
 impl UpstreamVerb {
-    fn at(&self) -> &WorkspaceArguments {
+    fn workspace_arguments(&self) -> &WorkspaceArguments {
         match self {
             Self::Add(add) => &add.at,
             Self::Edit(edit) => &edit.at,
@@ -271,7 +271,7 @@ impl UpstreamVerb {
 }
 
 impl UpstreamSession {
-    pub(super) fn at(at: &WorkspaceArguments) -> Result<Self, Refusal> {
+    pub(super) fn connect(at: &WorkspaceArguments) -> Result<Self, Refusal> {
         let record = workspace_at::instance(at.workspace.as_deref())?;
         Ok(Self { client: TerminalClient::connect(&record)?, json: at.json })
     }
@@ -297,14 +297,15 @@ impl UpstreamSession {
             }
             UpstreamVerb::Import { file: Some(file), only, dry_run, .. } => self.import(&file, only, dry_run),
             UpstreamVerb::Search { query, registry, .. } => {
-                let registry = registry.map(|place| absolute(&place));
+                let registry = registry.map(|place| absolute_path(&place));
                 let found = self.request(SearchServerRegistry { registry, query })?;
                 let is_empty = found.is_empty();
-                self.print(&found, || show::found(&found))?;
+                self.print(&found, || show::format_registry_servers(&found))?;
                 Ok(if is_empty { ExitCode::FAILURE } else { ExitCode::SUCCESS })
             }
             UpstreamVerb::Enable { server, .. } => {
-                let details = self.decide(DecideServer(UpstreamDecision::Enable { server: id(server) }))?;
+                let details =
+                    self.decide(DecideServer(ManagedServerDecision::Enable { server: id(server) }))?;
                 self.print_server(&details)
             }
             UpstreamVerb::Disable { server, .. } => {
@@ -335,7 +336,7 @@ impl UpstreamSession {
                 person_is_here()?;
                 let (server, found) = self.tool(&tool)?;
                 let ToolView { name, enabled, policy, .. } = found;
-                let details = self.decide(DecideServer(UpstreamDecision::SetTool {
+                let details = self.decide(DecideServer(ManagedServerDecision::SetTool {
                     server,
                     tool: name,
                     enabled,
@@ -350,14 +351,14 @@ impl UpstreamSession {
                 let details = self.details(&edit.server)?;
                 let (server, mut form) = (details.brief.id, details.form);
                 edit.change(&mut form)?;
-                let details =
-                    self.decide(DecideServer(UpstreamDecision::Update { server, form: Box::new(form) }))?;
+                let details = self
+                    .decide(DecideServer(ManagedServerDecision::Update { server, form: Box::new(form) }))?;
                 self.print_server(&details)
             }
             UpstreamVerb::Secret { server, part, .. } => {
                 person_is_here()?;
-                let secret = TypedSecret(review::ask_secret(&format!("The secret {part} of {server}: "))?);
-                let details = self.decide(DecideServer(UpstreamDecision::SetSecret {
+                let secret = TypedSecret(review::prompt_secret(&format!("The secret {part} of {server}: "))?);
+                let details = self.decide(DecideServer(ManagedServerDecision::SetSecret {
                     server: id(server),
                     part,
                     secret,
@@ -369,7 +370,7 @@ impl UpstreamSession {
                 self.call(ToolCall { tool, arguments, definition: None })
             }
             UpstreamVerb::Remove { server, .. } => {
-                self.decide(DecideManifest(UpstreamDecision::Delete { server: id(server) }))?;
+                self.decide(DecideManifest(ManagedServerDecision::Delete { server: id(server) }))?;
                 self.print(&serde_json::Value::Null, || {
                     "Deleted the server, its approvals and its secrets".to_owned()
                 })
@@ -383,10 +384,10 @@ impl UpstreamSession {
 
     /// Decides with the code that Draftboard shows elsewhere.
     pub(super) fn decide<D: TypedDecision>(&mut self, decision: D) -> Result<D::Outcome, Refusal> {
-        review::confirmed(&mut self.client, decision)
+        review::decide_with_code(&mut self.client, decision)
     }
 
-    pub(super) fn view(&mut self) -> Result<Box<UpstreamsView>, Refusal> {
+    pub(super) fn view(&mut self) -> Result<Box<ManagedServersView>, Refusal> {
         self.request(ListServers {})
     }
 
@@ -432,7 +433,7 @@ impl UpstreamSession {
         let is_whole = refused.is_empty();
         let skipped = view.skipped;
         let data = json!({ "servers": servers, "refused": refused, "skipped": skipped });
-        self.print(&data, || show::imported(&servers, &refused) + &show::skipped(&skipped))?;
+        self.print(&data, || show::format_imported(&servers, &refused) + &show::format_skipped(&skipped))?;
         Ok(if is_whole { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 
@@ -477,7 +478,7 @@ impl UpstreamSession {
             let waits = tool.approval != ToolApproval::Approved;
             if is_named || (named.is_empty() && waits) {
                 // On standard error: the person must see it, also when the output is redirected.
-                review::say(&show::tool(tool));
+                review::print_line(&show::tool(tool));
                 tools.push((tool.name.clone(), tool.hash.clone()));
             }
         }
@@ -488,8 +489,10 @@ impl UpstreamSession {
             )
             .hint("Start the server, then list its tools with `draftboard upstream tools`."));
         }
-        let details =
-            self.decide(DecideServer(UpstreamDecision::Approve { server: details.brief.id.clone(), tools }))?;
+        let details = self.decide(DecideServer(ManagedServerDecision::Approve {
+            server: details.brief.id.clone(),
+            tools,
+        }))?;
         self.print_server(&details)
     }
 
@@ -500,7 +503,7 @@ impl UpstreamSession {
         }
         let (server, found) = self.tool(tool)?;
         let ToolView { name, enabled, idle_ms, total_ms, .. } = found;
-        let details = self.decide(DecideServer(UpstreamDecision::SetTool {
+        let details = self.decide(DecideServer(ManagedServerDecision::SetTool {
             server,
             tool: name,
             enabled,
@@ -516,7 +519,10 @@ impl UpstreamSession {
         tool: &str,
         policy: ToolCallPolicy,
     ) -> Result<ExitCode, Refusal> {
-        self.decide(DecideManifest(UpstreamDecision::SetManifestPolicy { tool: tool.to_owned(), policy }))?;
+        self.decide(DecideManifest(ManagedServerDecision::SetManifestPolicy {
+            tool: tool.to_owned(),
+            policy,
+        }))?;
         self.print(&serde_json::Value::Null, || format!("{tool}: {}", policy.as_str()))
     }
 
@@ -543,14 +549,14 @@ impl UpstreamSession {
         if self.json {
             format::print_json(&json!({ "ok": !result.is_error, "data": value }));
         } else {
-            format::print_visible(&show::called(&value));
+            format::print_visible(&show::format_call_result(&value));
         }
         Ok(if result.is_error { ExitCode::FAILURE } else { ExitCode::SUCCESS })
     }
 }
 
 /// Makes the path of an index absolute: the running Draftboard reads it.
-fn absolute(place: &str) -> String {
+fn absolute_path(place: &str) -> String {
     if place.starts_with("http://") || place.starts_with("https://") {
         return place.to_owned();
     }

@@ -11,7 +11,7 @@ use shared_protocol::{
     Actor, ActorKind, Refusal, RefusalCode, messages::WorkbenchRequest, requests::TerminalRequest,
 };
 use std::path::{Path, PathBuf};
-use workspace::now;
+use workspace::time_and_seed;
 use workspace::{OpenWorkspaceError, Workspace};
 
 /// The named folder, or the nearest one upwards that is a workspace.
@@ -38,7 +38,7 @@ pub(super) enum ReachedWorkspace {
 
 impl ReachedWorkspace {
     /// The named workspace, or the one around the current folder.
-    pub(super) fn at(named: Option<&Path>) -> Result<Self, Refusal> {
+    pub(super) fn resolve(named: Option<&Path>) -> Result<Self, Refusal> {
         Self::open(&find(named)?)
     }
 
@@ -46,12 +46,12 @@ impl ReachedWorkspace {
         if !root.join("draftboard.toml").exists() {
             return Err(OpenWorkspaceError::no_workspace(root).into());
         }
-        if let Some(client) = running(root)? {
+        if let Some(client) = connect_to_running(root)? {
             return Ok(Self::Running(Box::new(client)));
         }
         match WorkspaceLock::acquire(root) {
             Ok(lock) => {
-                let workspace = Box::new(Workspace::open(root, now())?);
+                let workspace = Box::new(Workspace::open(root, time_and_seed())?);
                 Ok(Self::Direct { workspace, terraform: StandaloneTerraform::default(), _lock: lock })
             }
             Err(error @ LockError::Held { .. }) => {
@@ -71,7 +71,8 @@ impl ReachedWorkspace {
             Self::Running(client) => Ok(client.request(request)?),
             Self::Direct { workspace, .. } => {
                 let actor = terminal_actor();
-                let mut turn = WorkspaceTurn { workspace, actor: &actor, moment: now(), patches: Vec::new() };
+                let mut turn =
+                    WorkspaceTurn { workspace, actor: &actor, moment: time_and_seed(), patches: Vec::new() };
                 request.handle(&mut turn)
             }
         }
@@ -92,7 +93,7 @@ impl ReachedWorkspace {
     }
 
     /// Sends a request that only a running Draftboard can handle.
-    pub(super) fn running<R: TerminalRequest>(&mut self, request: R) -> Result<R::Response, Refusal> {
+    pub(super) fn send_to_running<R: TerminalRequest>(&mut self, request: R) -> Result<R::Response, Refusal> {
         match self {
             Self::Running(client) => Ok(client.request(request)?),
             Self::Direct { .. } => Err(needs_running()),
@@ -114,7 +115,8 @@ pub(super) fn instance(named: Option<&Path>) -> Result<DiscoveryRecord, Refusal>
     let unavailable = |error: String| Refusal::new(RefusalCode::StorageError, error);
     let dirs = RuntimeDirs::of_user();
     if let Ok(root) = find(named) {
-        let record = instance::find(dirs.usable(), &root).map_err(|error| unavailable(error.to_string()))?;
+        let record =
+            instance::find(dirs.directories(), &root).map_err(|error| unavailable(error.to_string()))?;
         return record.ok_or_else(|| {
             let root = root.display();
             Refusal::new(RefusalCode::NotFound, format!("no Draftboard has {root} open: {dirs}")).hint(
@@ -124,7 +126,7 @@ pub(super) fn instance(named: Option<&Path>) -> Result<DiscoveryRecord, Refusal>
             )
         });
     }
-    let mut records = instance::list(dirs.usable()).map_err(|error| unavailable(error.to_string()))?;
+    let mut records = instance::list(dirs.directories()).map_err(|error| unavailable(error.to_string()))?;
     match (records.len(), records.pop()) {
         (1, Some(only)) => Ok(only),
         (0, _) | (_, None) => Err(Refusal::new(
@@ -144,9 +146,9 @@ pub(super) fn instance(named: Option<&Path>) -> Result<DiscoveryRecord, Refusal>
 }
 
 /// A client of the Draftboard that has this workspace open, if there is one.
-pub(super) fn running(root: &Path) -> Result<Option<TerminalClient>, Refusal> {
+pub(super) fn connect_to_running(root: &Path) -> Result<Option<TerminalClient>, Refusal> {
     let unavailable = |error: String| Refusal::new(RefusalCode::StorageError, error);
     let dirs = RuntimeDirs::of_user();
-    let record = instance::find(dirs.usable(), root).map_err(|error| unavailable(error.to_string()))?;
+    let record = instance::find(dirs.directories(), root).map_err(|error| unavailable(error.to_string()))?;
     record.map(|record| TerminalClient::connect(&record)).transpose().map_err(Refusal::from)
 }

@@ -19,7 +19,7 @@ use std::{
     process::ExitCode,
 };
 use user_folders as paths;
-use workspace::now;
+use workspace::time_and_seed;
 use workspace::{WorkspaceTemplate, create};
 
 /// Replaces the demo's workspace by a fresh copy of the example, with the rehearsal board as if it had been applied.
@@ -37,7 +37,7 @@ pub(crate) fn prepare() -> Result<PathBuf, Refusal> {
         })?);
         remove(&root).map_err(|error| storage(error.to_string()))?;
     }
-    create(&root, WorkspaceTemplate::Example, BoardId::from_bits(now().seed))
+    create(&root, WorkspaceTemplate::Example, BoardId::from_bits(time_and_seed().seed))
         .map_err(|error| storage(error.to_string()))?;
     state::write(&root).map_err(storage)?;
     Ok(root)

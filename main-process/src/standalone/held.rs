@@ -26,14 +26,14 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 use tokio::sync::watch;
-use workspace::now;
+use workspace::time_and_seed;
 
 pub(super) struct LoadedBundles {
     /// Held while files are written or read again; readers have the view.
     bundles: Mutex<Bundles>,
     view: ArcSwap<AgentView>,
     changed: watch::Sender<u64>,
-    doings: ActionRuns,
+    action_runs: ActionRuns,
     mode: McpMode,
     approval: Option<ApprovalScope>,
 }
@@ -44,7 +44,7 @@ impl LoadedBundles {
             bundles: Mutex::new(bundles),
             view: ArcSwap::default(),
             changed: watch::Sender::new(0),
-            doings: ActionRuns::default(),
+            action_runs: ActionRuns::default(),
             mode,
             approval,
         };
@@ -77,7 +77,7 @@ impl LoadedBundles {
     }
 
     /// Reads again what changed on the disk: these files, or whichever they are.
-    pub(super) fn follow(&self, paths: Option<&BTreeSet<PathBuf>>) {
+    pub(super) fn reload_changed(&self, paths: Option<&BTreeSet<PathBuf>>) {
         let mut bundles = self.lock();
         let followed = match paths {
             Some(paths) => paths.iter().try_fold(false, |any, path| Ok(bundles.reload_file(path)? || any)),
@@ -121,7 +121,7 @@ impl AgentWorkbench for LoadedBundles {
         self.view.load_full()
     }
 
-    fn changed(&self) -> watch::Receiver<u64> {
+    fn watch_changes(&self) -> watch::Receiver<u64> {
         self.changed.subscribe()
     }
 
@@ -129,12 +129,12 @@ impl AgentWorkbench for LoadedBundles {
         Ok(None)
     }
 
-    fn ask(&self, _: AgentClient, _: AgentRequest, reply: AgentReplyFn) {
+    fn submit(&self, _: AgentClient, _: AgentRequest, reply: AgentReplyFn) {
         reply(Err(no_boards()));
     }
 
-    fn doings(&self) -> &ActionRuns {
-        &self.doings
+    fn action_runs(&self) -> &ActionRuns {
+        &self.action_runs
     }
 
     fn configured(&self, _: &Map<String, Value>) -> Result<ProposedAction, shared_protocol::Refusal> {
@@ -154,7 +154,7 @@ impl AgentWorkbench for LoadedBundles {
     }
 
     fn now(&self) -> u64 {
-        now().time
+        time_and_seed().time
     }
 }
 

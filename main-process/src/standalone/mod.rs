@@ -37,7 +37,7 @@ pub(crate) fn sources(folders: &[PathBuf], config: Option<&PathBuf>) -> Result<V
 /// Loads the bundles. Reports those that cannot be loaded; fails if none can.
 pub(crate) fn load(sources: &[BundleSource], tell: impl Fn(&str)) -> Result<Bundles, Refusal> {
     let bundles = Bundles::load(sources);
-    for (source, error) in bundles.failed() {
+    for (source, error) in bundles.load_failures() {
         tell(&format!("the bundle {} is skipped: {error}", source.id));
     }
     if bundles.iter().len() == 0 {

@@ -26,7 +26,7 @@ pub(super) struct Running {
 pub(super) fn start(what: StandaloneBundles, tell: impl Fn(&str)) -> Result<Running, Refusal> {
     let bundles = load(&what.sources, tell)?;
     let held = Arc::new(LoadedBundles::new(bundles, what.mode, what.approval));
-    watch::follow(&held);
+    watch::watch_bundles(&held);
     let changes: Arc<dyn BundleChanges> = Arc::clone(&held) as Arc<dyn BundleChanges>;
     let mut surface = AgentSurface::new(INSTRUCTIONS);
     specs::add_to(&mut surface, &changes);

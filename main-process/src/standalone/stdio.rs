@@ -34,7 +34,7 @@ pub(crate) fn serve_stdio(what: StandaloneBundles, tell: impl Fn(&str)) -> Resul
     let service = running.service.clone();
     running.runtime.block_on(async move {
         match tokio::net::UnixStream::from_std(theirs) {
-            Ok(stream) => service.converse(stream).await,
+            Ok(stream) => service.serve_bridge_stream(stream).await,
             Err(error) => tracing::error!(%error, "the conversation did not begin"),
         }
     });

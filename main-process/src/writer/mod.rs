@@ -45,7 +45,7 @@ use shared_protocol::{
     requests::{ExportBoard, ExportedFile},
     review::AuditEvent,
     terraform::{TerraformRunId, TerraformRunLine, TerraformView},
-    upstreams::UpstreamsView,
+    upstreams::ManagedServersView,
 };
 use std::{
     io,
@@ -70,13 +70,13 @@ pub(crate) enum WriterMsg {
         responder: Responder<AppliedCommand>,
     },
     /// A request of an agent to the review queue; joins the group of mutations.
-    Ask {
+    AgentRequest {
         client: AgentClient,
-        ask: AgentRequest,
+        request: AgentRequest,
         reply: AgentReplyFn,
     },
     /// A line of the audit; joins the group of mutations.
-    Note {
+    AuditLine {
         event: AuditEvent,
         by: upstreams::RequestOrigin,
         reason: String,
@@ -84,7 +84,7 @@ pub(crate) enum WriterMsg {
     /// A request that runs in its own turn.
     Call(WriterCall),
     /// The outcome of an accepted action that another part carried out.
-    CameOf {
+    ActionOutcome {
         proposal: ProposalId,
         outcome: String,
     },
@@ -92,7 +92,7 @@ pub(crate) enum WriterMsg {
     /// The selection and viewports of the window.
     Presence(Presence),
     /// A node was selected in a preview.
-    Chosen(NodeId),
+    SelectNode(NodeId),
     /// A renderer is connected: it receives everything, then patches.
     Attach(Sender<ToRenderer>),
     /// The renderer missed a patch.
@@ -100,7 +100,7 @@ pub(crate) enum WriterMsg {
     /// A service's new view, for the window.
     Mcp(Box<McpView>),
     Terraform(Box<TerraformView>),
-    Upstreams(Box<UpstreamsView>),
+    Upstreams(Box<ManagedServersView>),
     RunLines {
         run: TerraformRunId,
         first: u64,
@@ -126,14 +126,14 @@ impl WriterMsg {
     pub(super) fn refuse(self, refusal: Refusal) {
         match self {
             Self::Mutate { responder, .. } => responder.send(Err(refusal)),
-            Self::Ask { reply, .. } => reply(Err(refusal)),
+            Self::AgentRequest { reply, .. } => reply(Err(refusal)),
             Self::OfWorkspace { message, .. } => message.refuse(refusal),
             Self::Call(WriterCall(call)) => call(Err(refusal)),
-            Self::Note { .. }
-            | Self::CameOf { .. }
+            Self::AuditLine { .. }
+            | Self::ActionOutcome { .. }
             | Self::FileChanged(_)
             | Self::Presence(_)
-            | Self::Chosen(_)
+            | Self::SelectNode(_)
             | Self::Attach(_)
             | Self::Resync
             | Self::Mcp(_)
@@ -207,15 +207,15 @@ impl WriterHandle {
     }
 
     /// Sends a message that is worthless later; drops it when the channel is full.
-    pub(crate) fn mention(&self, message: WriterMsg) {
+    pub(crate) fn send_if_room(&self, message: WriterMsg) {
         if self.messages.try_send(message).is_err() {
             tracing::debug!("a message to the writer was dropped");
         }
     }
 
     /// Submits an agent's request to the review queue without waiting; a full channel refuses it.
-    pub(crate) fn submit(&self, client: AgentClient, ask: AgentRequest, reply: AgentReplyFn) {
-        match self.messages.try_send(WriterMsg::Ask { client, ask, reply }) {
+    pub(crate) fn submit(&self, client: AgentClient, request: AgentRequest, reply: AgentReplyFn) {
+        match self.messages.try_send(WriterMsg::AgentRequest { client, request, reply }) {
             Ok(()) => {}
             Err(TrySendError::Full(message)) => message.refuse(too_many()),
             Err(TrySendError::Disconnected(message)) => message.refuse(closing()),
@@ -269,7 +269,7 @@ impl WriterHandle {
     }
 
     /// Runs `respond` in its turn, after the messages before it are handled.
-    pub(crate) fn then(&self, respond: impl FnOnce() + Send + 'static) {
+    pub(crate) fn run_in_turn(&self, respond: impl FnOnce() + Send + 'static) {
         self.call(Responder::new(move |_| respond()), |_| Ok(()));
     }
 

@@ -3,7 +3,7 @@
 
 use super::{
     WriterHandle,
-    writer_thread::{OverlayInput, ProposalOverlay, request_asked},
+    writer_thread::{OverlayInput, ProposalComparison, request_plan_for},
 };
 use crate::{
     background,
@@ -20,7 +20,7 @@ use shared_protocol::{
         TerminalReviewRequest,
     },
 };
-use workspace::{Reviewer, now};
+use workspace::{Reviewer, time_and_seed};
 
 impl WriterHandle {
     /// Handles a message of the window's own channel.
@@ -30,33 +30,41 @@ impl WriterHandle {
         name: String,
         responder: Responder<WorkbenchResponse>,
     ) {
-        let reviewer = Reviewer::at_window(name.clone());
+        let reviewer = Reviewer::in_window(name.clone());
         match request {
             ReviewRequest::Open(id) => {
-                self.call(responder.typed(opened), move |writer| writer.opened_proposal(id));
+                self.call(responder.typed(opened_response), move |writer| writer.opened_proposal(id));
             }
             ReviewRequest::Accept(verdict) => {
-                self.call(responder.typed(decided), move |writer| writer.accept(&verdict, &reviewer));
+                self.call(responder.typed(decided_response), move |writer| {
+                    writer.accept(&verdict, &reviewer)
+                });
             }
             ReviewRequest::Reject { proposal, version, reason } => {
-                self.call(responder.typed(decided), move |writer| {
+                self.call(responder.typed(decided_response), move |writer| {
                     writer.reject((proposal, version), &reason, &reviewer)
                 });
             }
             ReviewRequest::LookAgain { proposal, version } => {
-                self.call(responder.typed(opened), move |writer| {
-                    writer.amend(proposal, |group| group.looks_again((proposal, version), &reviewer, now()))
+                self.call(responder.typed(opened_response), move |writer| {
+                    writer.amend(proposal, |group| {
+                        group.rebase_stale((proposal, version), &reviewer, time_and_seed())
+                    })
                 });
             }
             ReviewRequest::Edit { proposal, version, hash, commands } => {
-                self.call(responder.typed(opened), move |writer| {
+                self.call(responder.typed(opened_response), move |writer| {
                     let seen = (proposal, version, hash);
-                    writer.amend(proposal, |group| group.edits(seen, &commands, &reviewer, now()))
+                    writer.amend(proposal, |group| {
+                        group.edit_proposal(seen, &commands, &reviewer, time_and_seed())
+                    })
                 });
             }
             ReviewRequest::Comment { proposal, about, text } => {
-                self.call(responder.typed(opened), move |writer| {
-                    writer.amend(proposal, |group| group.comments(proposal, about, &text, &reviewer, now()))
+                self.call(responder.typed(opened_response), move |writer| {
+                    writer.amend(proposal, |group| {
+                        group.comment_on_proposal(proposal, about, &text, &reviewer, time_and_seed())
+                    })
                 });
             }
             ReviewRequest::Revert { proposal, partial } => {
@@ -105,16 +113,16 @@ impl WriterHandle {
                 self.call_with(responder, move |writer, responder| {
                     let (input, terraform) = (writer.overlay_input(proposal), writer.terraform());
                     background::spawn("consequences", responder, move |responder| {
-                        let overlay: Result<ProposalOverlay, Refusal> =
+                        let overlay: Result<ProposalComparison, Refusal> =
                             input.and_then(|input| input.overlay_of(hash));
                         let overlay = match overlay {
                             Ok(overlay) => overlay,
                             Err(refusal) => return responder.send(Err(refusal)),
                         };
-                        match request_asked(overlay.proposal(), actor.clone()) {
+                        match request_plan_for(overlay.proposal(), actor.clone()) {
                             // The person pressed the button.
                             Some(asked) if overlay.is_waiting() => {
-                                let asked = PlanRequest { secrets, pressed: true, ..asked };
+                                let asked = PlanRequest { secrets, requested_by_person: true, ..asked };
                                 terraform.plan_request(asked, Some(responder.map(WorkbenchResponse::Review)));
                             }
                             Some(_) => {
@@ -182,11 +190,11 @@ impl WriterHandle {
     }
 }
 
-fn opened(proposal: ProposalDetails) -> WorkbenchResponse {
+fn opened_response(proposal: ProposalDetails) -> WorkbenchResponse {
     WorkbenchResponse::Review(ReviewResponse::Opened(Box::new(proposal)))
 }
 
-fn decided(decided: DecidedProposal) -> WorkbenchResponse {
+fn decided_response(decided: DecidedProposal) -> WorkbenchResponse {
     let DecidedProposal { proposal, applied, notice } = decided;
     WorkbenchResponse::Review(ReviewResponse::Decided { proposal, applied, notice })
 }

@@ -19,7 +19,7 @@ use shared_protocol::{
     requests::ReadPatches,
     review::AuditEvent,
     terraform::TerraformResponse,
-    upstreams::UpstreamsView,
+    upstreams::ManagedServersView,
 };
 use std::{path::PathBuf, sync::Arc, time::Duration};
 use workspace::Mutation;
@@ -52,12 +52,12 @@ impl agents::AgentsEvents for AgentsWriterLink {
         let _ = self.0.send(WriterMsg::McpAddress(address));
     }
 
-    fn after_recording(&self, respond: Box<dyn FnOnce() + Send>) {
-        self.0.then(respond);
+    fn run_after_recording(&self, respond: Box<dyn FnOnce() + Send>) {
+        self.0.run_in_turn(respond);
     }
 
-    fn submit(&self, client: AgentClient, ask: AgentRequest, reply: AgentReplyFn) {
-        self.0.submit(client, ask, reply);
+    fn submit(&self, client: AgentClient, request: AgentRequest, reply: AgentReplyFn) {
+        self.0.submit(client, request, reply);
     }
 
     fn read_patches(&self, since: Revision) -> Result<Option<Vec<Patch>>, Refusal> {
@@ -67,17 +67,17 @@ impl agents::AgentsEvents for AgentsWriterLink {
 }
 
 impl preview::PreviewEvents for PreviewWriterLink {
-    fn tell(&self, view: &PreviewsView) {
+    fn publish_view(&self, view: &PreviewsView) {
         self.agents.published.show_previews(view);
     }
 
-    fn chosen(&self, node: NodeId) {
-        self.host.mention(WriterMsg::Chosen(node));
+    fn select_node(&self, node: NodeId) {
+        self.host.send_if_room(WriterMsg::SelectNode(node));
     }
 }
 
 impl TerraformEvents for TerraformWriterLink {
-    fn tell(&self, told: TerraformEvent) {
+    fn publish(&self, told: TerraformEvent) {
         let message = match told {
             TerraformEvent::View(view) => {
                 let statuses = view.boards.iter().flat_map(|board| board.statuses.iter().copied());
@@ -97,24 +97,24 @@ impl TerraformEvents for TerraformWriterLink {
 }
 
 impl ManagedServerEvents for TerraformWriterLink {
-    fn publish_view(&self, view: UpstreamsView) {
+    fn publish_view(&self, view: ManagedServersView) {
         if let Err(refusal) = self.host.send(WriterMsg::Upstreams(Box::new(view))) {
             tracing::debug!(%refusal, "the window did not receive the view of managed servers");
         }
     }
 
     fn publish_tools(&self, tools: mcp_server::ProxiedTools) {
-        self.agents.published.show_guests(tools);
+        self.agents.published.set_proxied_tools(tools);
     }
 
     fn record_audit(&self, event: AuditEvent, by: RequestOrigin, reason: String) {
-        if let Err(refusal) = self.host.send(WriterMsg::Note { event, by, reason }) {
+        if let Err(refusal) = self.host.send(WriterMsg::AuditLine { event, by, reason }) {
             tracing::error!(%refusal, "an event of a managed server is missing in the audit");
         }
     }
 
     fn record_outcome(&self, proposal: ProposalId, outcome: String) {
-        if let Err(refusal) = self.host.send(WriterMsg::CameOf { proposal, outcome }) {
+        if let Err(refusal) = self.host.send(WriterMsg::ActionOutcome { proposal, outcome }) {
             tracing::debug!(%refusal, "the outcome of a call was not recorded");
         }
     }

@@ -7,11 +7,11 @@ use super::{
     import::import,
     initialised,
     request_plan::{PlanFile, RequestPlanKey},
-    running::{self, RequestRun, RequestStep, RunStart},
+    running::{self, AgentRequestRun, RequestStep, RunStart},
     site::{BoardReservation, TerraformSite},
     trial::{self, PlanProposalRequest},
     views,
-    workspace_ground::{WorkspaceGround, storage},
+    workspace_ground::{WorkspaceInputs, storage},
 };
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 use journal::{FileError, WorkspacePath};
@@ -28,7 +28,7 @@ use std::{
     time::{Duration, Instant},
 };
 use terraform::{cost, write};
-use workspace::now;
+use workspace::time_and_seed;
 
 /// The minimum interval between two views for the window.
 const PUBLISH_INTERVAL: Duration = Duration::from_millis(50);
@@ -45,7 +45,7 @@ pub(super) struct TerraformWorker {
     spawner: Arc<dyn ProgramSpawner>,
     user: Arc<TerraformUserSettings>,
     /// The workspace that the writer published last.
-    here: Option<(Arc<WorkspaceGround>, Arc<TerraformSite>)>,
+    here: Option<(Arc<WorkspaceInputs>, Arc<TerraformSite>)>,
     published: Option<TerraformView>,
     next_publish: Instant,
     /// The revision that plans were compared with.
@@ -90,34 +90,35 @@ impl TerraformWorker {
             let is_timeout = matches!(order, Err(RecvTimeoutError::Timeout));
             match order {
                 Ok(TerraformOrder::Request { request, actor, responder, follower }) => {
-                    self.follow();
+                    self.sync_workspace();
                     self.answer(request, actor, responder, follower);
                     self.has_changed = true;
                 }
                 Ok(TerraformOrder::Trial { asked, responder }) => {
-                    self.follow();
+                    self.sync_workspace();
                     self.trial(*asked, responder);
                     self.has_changed = true;
                 }
                 Ok(TerraformOrder::PlanRequest { asked, responder }) => {
-                    self.follow();
+                    self.sync_workspace();
                     self.plan_request(*asked, responder);
                     self.has_changed = true;
                 }
                 Ok(TerraformOrder::ApplyRequest { apply, responder }) => {
-                    self.follow();
+                    self.sync_workspace();
                     self.apply_request(*apply, responder);
                     self.has_changed = true;
                 }
                 Ok(TerraformOrder::Refresh) => {
-                    self.follow();
+                    self.sync_workspace();
                     self.has_changed = true;
                 }
                 Err(RecvTimeoutError::Timeout) => {}
                 Ok(TerraformOrder::Stop) | Err(RecvTimeoutError::Disconnected) => break,
             }
-            let is_over = |end: u64| end <= now().time;
-            self.is_request_old |= !is_timeout || self.link.shown.requests.next_expiry().is_some_and(is_over);
+            let is_over = |end: u64| end <= time_and_seed().time;
+            self.is_request_old |=
+                !is_timeout || self.link.shared.requests.next_expiry().is_some_and(is_over);
             self.compare_plans();
             self.compare_requests();
             self.publish_view();
@@ -127,14 +128,14 @@ impl TerraformWorker {
             site.wait(STOP_LIMIT);
         }
         // Dropping them removes their files.
-        self.link.shown.requests.retain(|_, _| false);
+        self.link.shared.requests.retain(|_, _| false);
     }
 
     fn next_deadline(&self) -> Option<Instant> {
         let publish = self.has_changed.then_some(self.next_publish);
         let compare = self.is_behind().then_some(self.next_compare);
-        let requests = self.link.shown.requests.next_expiry().map(|end| {
-            let left = Duration::from_millis(end.saturating_sub(now().time));
+        let requests = self.link.shared.requests.next_expiry().map(|end| {
+            let left = Duration::from_millis(end.saturating_sub(time_and_seed().time));
             let due = if self.is_request_old { Duration::ZERO } else { left };
             (Instant::now() + due).max(self.next_request_check)
         });
@@ -142,8 +143,8 @@ impl TerraformWorker {
     }
 
     /// Takes the newest state of the workspace, and opens a new site for another workspace.
-    fn follow(&mut self) {
-        let Some(ground) = self.link.shown.ground.load_full() else { return };
+    fn sync_workspace(&mut self) {
+        let Some(ground) = self.link.shared.inputs.load_full() else { return };
         let site = match &self.here {
             Some((before, site)) if before.is_same_workspace(&ground) => Arc::clone(site),
             before => {
@@ -152,10 +153,10 @@ impl TerraformWorker {
                 }
                 let user = Arc::clone(&self.user);
                 let site = Arc::new(TerraformSite::open(&ground, Arc::clone(&self.spawner), user));
-                self.link.shown.site.store(Some(Arc::clone(&site)));
+                self.link.shared.site.store(Some(Arc::clone(&site)));
                 self.compared = None;
                 for board in ground.boards().filter(|board| site.state_file(board).is_some()) {
-                    match self.link.shown.drafts.of(&ground, board.id) {
+                    match self.link.shared.drafts.draft(&ground, board.id) {
                         Ok(draft) => drop(site.read_state_file(&draft)),
                         Err(refusal) => {
                             tracing::warn!(%refusal, board = %board.name, "the state is not read")
@@ -181,7 +182,7 @@ impl TerraformWorker {
         }
         let Some((ground, site)) = &self.here else { return };
         for (board, plan) in site.plans() {
-            let draft = self.link.shown.drafts.of(ground, board);
+            let draft = self.link.shared.drafts.draft(ground, board);
             site.mark_plan(board, &plan, draft.map_or(true, |draft| !plan.fits(&draft)));
         }
         self.compared = Some(ground.snapshot.revision());
@@ -197,10 +198,10 @@ impl TerraformWorker {
         self.is_request_old = false;
         self.next_request_check = Instant::now() + COMPARE_INTERVAL;
         let Some((ground, site)) = &self.here else { return };
-        for (key, saved) in self.link.shown.requests.saved() {
-            let draft = self.link.shown.drafts.of(ground, key.board);
+        for (key, saved) in self.link.shared.requests.saved_plans() {
+            let draft = self.link.shared.drafts.draft(ground, key.board);
             if let Err(refusal) = draft.and_then(|draft| saved.check(&draft, site)) {
-                self.link.shown.requests.need(key, refusal.message);
+                self.link.shared.requests.mark_needed(key, refusal.message);
                 self.has_changed = true;
             }
         }
@@ -212,9 +213,9 @@ impl TerraformWorker {
         }
         self.has_changed = false;
         let Some((ground, site)) = &self.here else { return };
-        let view = TerraformView { requests: self.link.shown.requests.views(), ..site.view(ground) };
+        let view = TerraformView { requests: self.link.shared.requests.views(), ..site.view(ground) };
         if self.published.as_ref() != Some(&view) {
-            self.around.tell(TerraformEvent::View(Box::new(view.clone())));
+            self.around.publish(TerraformEvent::View(Box::new(view.clone())));
             self.published = Some(view);
             self.next_publish = Instant::now() + PUBLISH_INTERVAL;
         }
@@ -234,7 +235,7 @@ impl TerraformWorker {
         };
         let answer = match request {
             TerraformRequest::Run { board, operation, confirmed, secrets } => {
-                let starting = self.starting(ground, site, board, operation, confirmed, secrets, actor);
+                let starting = self.prepare_start(ground, site, board, operation, confirmed, secrets, actor);
                 return match starting
                     .and_then(|starting| Ok((site.reserve(&starting.draft.board)?, starting)))
                 {
@@ -248,15 +249,15 @@ impl TerraformWorker {
             TerraformRequest::Lines { run, from } => return site.lines(run, from, responder),
             TerraformRequest::Hcl { board } => self.hcl(ground, site, board),
             TerraformRequest::Write { board } => self.write(ground, board),
-            TerraformRequest::Cost { board } => self.link.shown.estimates(ground, board).map(|estimates| {
+            TerraformRequest::Cost { board } => self.link.shared.estimates(ground, board).map(|estimates| {
                 let view = views::cost(&estimates, board, ground.snapshot.revision());
                 TerraformResponse::Cost(Box::new(view))
             }),
             TerraformRequest::MissingPrices { board } => self
                 .link
-                .shown
+                .shared
                 .estimates(ground, board)
-                .map(|estimates| TerraformResponse::MissingPrices(cost::missing(&estimates))),
+                .map(|estimates| TerraformResponse::MissingPrices(cost::describe_missing(&estimates))),
             TerraformRequest::Cancel { run } => site.cancel(run),
             TerraformRequest::History { board } => {
                 ground.board(board).map(|board| TerraformResponse::History(site.history(board.id)))
@@ -265,23 +266,23 @@ impl TerraformWorker {
             TerraformRequest::Import { path, name } => {
                 let apply = |mutation| self.around.apply(mutation, actor);
                 let (files, snapshot) = (&ground.files, &ground.snapshot);
-                import(files, snapshot, Path::new(&path), name.as_deref(), now(), apply)
+                import(files, snapshot, Path::new(&path), name.as_deref(), time_and_seed(), apply)
             }
         };
         responder.send(answer);
     }
 
-    fn draft(&self, ground: &WorkspaceGround, board: BoardId) -> Result<Arc<BoardDraft>, Refusal> {
-        self.link.shown.drafts.of(ground, board)
+    fn draft(&self, ground: &WorkspaceInputs, board: BoardId) -> Result<Arc<BoardDraft>, Refusal> {
+        self.link.shared.drafts.draft(ground, board)
     }
 
     #[expect(
         clippy::too_many_arguments,
         reason = "they are the parts of one request and where it is answered"
     )]
-    fn starting(
+    fn prepare_start(
         &self,
-        ground: &WorkspaceGround,
+        ground: &WorkspaceInputs,
         site: &Arc<TerraformSite>,
         board: BoardId,
         operation: TerraformOperation,
@@ -312,13 +313,13 @@ impl TerraformWorker {
 
     /// Plans a proposal, unless a person has to give values first.
     fn trial(&self, asked: PlanProposalRequest, responder: Responder<ReviewResponse>) {
-        let PlanProposalRequest { about, board, state, secrets, actor } = asked;
+        let PlanProposalRequest { proposal: about, board, state, secrets, actor } = asked;
         let Some((ground, site)) = &self.here else {
             return responder.send(Err(Refusal::new(RefusalCode::NoWorkspace, "No workspace is open.")));
         };
-        let proposed = WorkspaceGround { files: Arc::clone(&ground.files), snapshot: state };
+        let proposed = WorkspaceInputs { files: Arc::clone(&ground.files), snapshot: state };
         let operation = TerraformOperation::Plan;
-        let starting = match self.starting(&proposed, site, board, operation, false, secrets, actor) {
+        let starting = match self.prepare_start(&proposed, site, board, operation, false, secrets, actor) {
             Ok(starting) => RunStart { until: Some(Instant::now() + trial::TRIAL_LIMIT), ..starting },
             Err(refusal) => return responder.send(Err(refusal)),
         };
@@ -350,17 +351,20 @@ impl TerraformWorker {
     fn plan_request(&self, asked: PlanRequest, responder: Option<Responder<ReviewResponse>>) {
         let RequestPlanKey { proposal, board, .. } = asked.key;
         let (key, responder) = (asked.key, responder.unwrap_or_else(|| Responder::new(drop)));
-        let requests = &self.link.shown.requests;
+        let requests = &self.link.shared.requests;
         match self.begin_request_plan(asked) {
             Ok(RequestPlanStep::Starts(reserved, starting)) => {
                 running::start(*starting, reserved, responder.map(|run| ReviewResponse::Planning { run }));
             }
             Ok(RequestPlanStep::NeedsValues(secrets)) => {
-                requests.need(key, format!("The plan needs a value for {}. Press Plan.", secrets.join(", ")));
+                requests.mark_needed(
+                    key,
+                    format!("The plan needs a value for {}. Press Plan.", secrets.join(", ")),
+                );
                 responder.send(Ok(ReviewResponse::PlanNeeds { proposal, board, secrets }));
             }
             Ok(RequestPlanStep::NeedsPress(reason)) => {
-                requests.need(key, reason.clone());
+                requests.mark_needed(key, reason.clone());
                 responder.send(Err(Refusal::new(RefusalCode::ConfirmationRequired, reason)));
             }
             Err(refusal) => {
@@ -371,7 +375,8 @@ impl TerraformWorker {
     }
 
     fn begin_request_plan(&self, asked: PlanRequest) -> Result<RequestPlanStep, Refusal> {
-        let PlanRequest { key, operation, requested_by, actor, secrets, pressed } = asked;
+        let PlanRequest { key, operation, requested_by, actor, secrets, requested_by_person: pressed } =
+            asked;
         let plans = match operation {
             TerraformOperation::Destroy => TerraformOperation::PlanDestroy,
             _ => TerraformOperation::Plan,
@@ -379,7 +384,7 @@ impl TerraformWorker {
         let Some((ground, site)) = &self.here else {
             return Err(Refusal::new(RefusalCode::NoWorkspace, "No workspace is open."));
         };
-        let starting = self.starting(ground, site, key.board, plans, false, secrets, actor)?;
+        let starting = self.prepare_start(ground, site, key.board, plans, false, secrets, actor)?;
         let missing = missing_secrets(site, &starting.draft);
         if !missing.is_empty() {
             return Ok(RequestPlanStep::NeedsValues(missing));
@@ -393,21 +398,21 @@ impl TerraformWorker {
             Refusal::new(RefusalCode::StorageError, format!("The plan file could not be created: {error}."))
                 .hint("Free some disk space, then plan again.")
         })?;
-        let request = Some(RequestRun { key, requested_by, step: RequestStep::Plan(Arc::new(file)) });
+        let request = Some(AgentRequestRun { key, requested_by, step: RequestStep::Plan(Arc::new(file)) });
         Ok(RequestPlanStep::Starts(reserved, Box::new(RunStart { request, ..starting })))
     }
 
     /// Applies a saved plan. Its inputs are checked once more when the run starts.
     fn apply_request(&self, apply: ApplyPlanRequest, responder: Responder<TerraformResponse>) {
-        let ApplyPlanRequest { key, saved, requested_by, actor, follower } = apply;
+        let ApplyPlanRequest { key, plan: saved, requested_by, actor, follower } = apply;
         let Some((ground, site)) = &self.here else {
             return responder.send(Err(Refusal::new(RefusalCode::NoWorkspace, "No workspace is open.")));
         };
         let operation = TerraformOperation::ApplyPlan;
-        let starting = self.starting(ground, site, key.board, operation, true, Vec::new(), actor);
+        let starting = self.prepare_start(ground, site, key.board, operation, true, Vec::new(), actor);
         match starting.and_then(|starting| Ok((site.reserve(&starting.draft.board)?, starting))) {
             Ok((reserved, starting)) => {
-                let request = Some(RequestRun { key, requested_by, step: RequestStep::Apply(saved) });
+                let request = Some(AgentRequestRun { key, requested_by, step: RequestStep::Apply(saved) });
                 let starting = RunStart { request, follower: Some(follower), ..starting };
                 running::start(starting, reserved, responder.map(|run| TerraformResponse::Started { run }));
             }
@@ -417,7 +422,7 @@ impl TerraformWorker {
 
     fn hcl(
         &self,
-        ground: &WorkspaceGround,
+        ground: &WorkspaceInputs,
         site: &Arc<TerraformSite>,
         board: BoardId,
     ) -> Result<TerraformResponse, Refusal> {
@@ -449,7 +454,7 @@ impl TerraformWorker {
         Ok(TerraformResponse::Hcl(Box::new(view)))
     }
 
-    fn write(&self, ground: &WorkspaceGround, board: BoardId) -> Result<TerraformResponse, Refusal> {
+    fn write(&self, ground: &WorkspaceInputs, board: BoardId) -> Result<TerraformResponse, Refusal> {
         let draft = self.draft(ground, board)?;
         let done = write::write(&ground.files, &draft.board.name, &draft.generated)
             .map_err(|error| storage(&error))?;
@@ -485,7 +490,7 @@ enum RequestPlanStep {
 }
 
 /// The text of a file; empty when it is missing.
-fn read(ground: &WorkspaceGround, path: &str) -> Result<String, Refusal> {
+fn read(ground: &WorkspaceInputs, path: &str) -> Result<String, Refusal> {
     match WorkspacePath::parse(path).and_then(|path| ground.files.read_text(&path)) {
         Ok(text) => Ok(text),
         Err(FileError::Missing { .. }) => Ok(String::new()),

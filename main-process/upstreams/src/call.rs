@@ -47,10 +47,10 @@ impl ServerToolCall<'_> {
         let times = self.config.limits.of_call(self.settings());
         let called = self.session.call(&self.config.name, params, times, progress).await;
         let result = called.map_err(|failure| UpstreamError {
-            message: self.shared.log.clean(&failure.message),
+            message: self.shared.log.redact(&failure.message),
             ..failure
         })?;
-        self.checked_answer(&result)
+        self.check_answer(&result)
     }
 
     /// Returns whether the call would be sent.
@@ -63,12 +63,12 @@ impl ServerToolCall<'_> {
         self.config.tools.get(self.definition.name())
     }
 
-    fn exposed(&self) -> String {
+    fn exposed_name(&self) -> String {
         exposed_name(&self.config.slug, self.definition.name())
     }
 
     fn check_callable(&self) -> Result<(), UpstreamError> {
-        let why = match ToolApprovalState::of(self.definition, self.approved.as_deref()) {
+        let why = match ToolApprovalState::compare(self.definition, self.approved.as_deref()) {
             ToolApprovalState::New => "it is not approved",
             ToolApprovalState::Changed { .. } => "it has changed since it was approved",
             ToolApprovalState::Approved if self.settings().is_some_and(|settings| !settings.enabled) => {
@@ -76,7 +76,7 @@ impl ServerToolCall<'_> {
             }
             ToolApprovalState::Approved => return Ok(()),
         };
-        let name = self.exposed();
+        let name = self.exposed_name();
         Err(UpstreamError::conflict(format!(
             "{name} cannot be called: {why}. A person can change this in the Upstreams panel."
         )))
@@ -89,14 +89,17 @@ impl ServerToolCall<'_> {
             _ => return Err(UpstreamError::validation("arguments", "The arguments must be a JSON object")),
         };
         let schema = self.definition.input().as_ref().map_err(|reason| {
-            UpstreamError::unavailable(format!("The input schema of {} is invalid: {reason}", self.exposed()))
+            UpstreamError::unavailable(format!(
+                "The input schema of {} is invalid: {reason}",
+                self.exposed_name()
+            ))
         })?;
         let arguments = Value::Object(arguments);
         if let Err((field, message)) = schema.check(&arguments) {
             let field = if field.is_empty() { "arguments".to_owned() } else { format!("arguments.{field}") };
             return Err(UpstreamError::validation(
                 &field,
-                format!("Invalid arguments for {}: {message}", self.exposed()),
+                format!("Invalid arguments for {}: {message}", self.exposed_name()),
             ));
         }
         match arguments {
@@ -105,8 +108,8 @@ impl ServerToolCall<'_> {
         }
     }
 
-    fn checked_answer(&self, result: &CallToolResult) -> Result<ToolAnswer, UpstreamError> {
-        let name = &self.exposed();
+    fn check_answer(&self, result: &CallToolResult) -> Result<ToolAnswer, UpstreamError> {
+        let name = &self.exposed_name();
         let is_error = result.is_error == Some(true);
         if let (Some(schema), false) = (self.definition.output(), is_error) {
             let schema = schema.as_ref().map_err(|reason| {
@@ -137,6 +140,6 @@ impl ServerToolCall<'_> {
             );
             return Err(UpstreamError::new(UpstreamErrorCode::LimitExceeded, message));
         }
-        Ok(ToolAnswer { json: self.shared.log.clean(&json), is_error })
+        Ok(ToolAnswer { json: self.shared.log.redact(&json), is_error })
     }
 }

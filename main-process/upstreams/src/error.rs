@@ -56,7 +56,7 @@ impl UpstreamError {
         Self::new(UpstreamErrorCode::NetworkError, message)
     }
 
-    pub(crate) fn at(mut self, field: &str) -> Self {
+    pub(crate) fn with_field(mut self, field: &str) -> Self {
         self.field = Some(field.to_owned());
         self
     }

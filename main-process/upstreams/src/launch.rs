@@ -53,7 +53,7 @@ pub(crate) fn piped_launch(
     environment: Vec<(OsString, OsString)>,
 ) -> ProgramLaunch {
     ProgramLaunch {
-        environment: Environment::only(environment),
+        environment: Environment::exactly(environment),
         folder: Some(folder),
         stdin: StdStream::Pipe,
         stdout: StdStream::Pipe,
@@ -97,9 +97,8 @@ pub(crate) fn plan(
     }
     let folder = config.folder.clone().unwrap_or_else(|| home.clone());
     if !folder.is_dir() {
-        return Err(
-            UpstreamError::not_found(format!("The folder {} does not exist", folder.display())).at("folder")
-        );
+        return Err(UpstreamError::not_found(format!("The folder {} does not exist", folder.display()))
+            .with_field("folder"));
     }
     let run = |program: PathBuf, arguments: Vec<String>| {
         piped_launch(&program, arguments, folder.clone(), environment.clone())
@@ -238,7 +237,8 @@ pub(crate) fn find_program(
                 _ => "install it or enter its full path",
             };
             let path = path.to_string_lossy();
-            UpstreamError::not_found(format!("{name} was not found on PATH ({path}): {what}")).at("package")
+            UpstreamError::not_found(format!("{name} was not found on PATH ({path}): {what}"))
+                .with_field("package")
         })
 }
 
@@ -247,7 +247,7 @@ fn executable(path: &Path) -> Result<PathBuf, UpstreamError> {
         return Ok(path.to_owned());
     }
     let message = format!("Package not found: {} is not an executable file", path.display());
-    Err(UpstreamError::not_found(message).at("package.identifier"))
+    Err(UpstreamError::not_found(message).with_field("package.identifier"))
 }
 
 fn is_executable(path: &Path) -> bool {

@@ -168,7 +168,7 @@ pub struct ConfigProblem {
 
 impl ConfigProblem {
     /// The message for a person.
-    pub fn words(&self) -> String {
+    pub fn describe(&self) -> String {
         match self.suggestions.first() {
             Some(nearest) => format!("{}. Did you mean `{nearest}`?", self.message),
             None => self.message.clone(),
@@ -185,11 +185,11 @@ impl ConfigProblem {
 
 struct Check<'a> {
     boards: &'a [&'a str],
-    found: Vec<ConfigProblem>,
+    problems: Vec<ConfigProblem>,
 }
 
 impl FieldType {
-    fn words(&self) -> String {
+    fn describe(&self) -> String {
         match self {
             Text => "a text",
             TextList => "a list of texts",
@@ -224,14 +224,14 @@ impl FieldType {
 }
 
 impl Check<'_> {
-    fn look_at(&mut self, field: &FieldType, path: &str, value: &Value) {
+    fn check_value(&mut self, field: &FieldType, path: &str, value: &Value) {
         if !field.fits(value) {
             let found = match value {
                 Value::String(text) if !matches!(field, Text) => format!("{text:?}"),
                 other => kind_of(other).to_owned(),
             };
             let hint = "Use the expected form, or null to remove it.";
-            let message = format!("`{path}` is {found}; expected {}", field.words());
+            let message = format!("`{path}` is {found}; expected {}", field.describe());
             let near = match (field, value) {
                 (BackendType, Value::String(text)) => authority::similar(text, BACKENDS.into_iter()),
                 _ => Vec::new(),
@@ -243,10 +243,10 @@ impl Check<'_> {
             let inner = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
             match field {
                 Table(fields) | Arguments(fields) => match fields.iter().find(|(name, _)| name == key) {
-                    Some((_, known)) => self.look_at(known, &inner, value),
+                    Some((_, known)) => self.check_value(known, &inner, value),
                     None => self.add_unknown(field, fields, &inner, key, value),
                 },
-                Named(known) => self.look_at(known, &inner, value),
+                Named(known) => self.check_value(known, &inner, value),
                 Boards(known) => {
                     if !self.boards.contains(&key.as_str()) && !value.is_null() {
                         let boards = self.boards.join(", ");
@@ -256,7 +256,7 @@ impl Check<'_> {
                         let hint = "Use the name of a board; list_boards shows them.";
                         self.add(&inner, message, near, hint, ProblemSeverity::Warning);
                     }
-                    self.look_at(known, &inner, value);
+                    self.check_value(known, &inner, value);
                 }
                 Providers => {
                     let arguments = match key.as_str() {
@@ -264,11 +264,11 @@ impl Check<'_> {
                         "azurerm" => &AZURERM,
                         _ => &OTHER_PROVIDER,
                     };
-                    self.look_at(arguments, &inner, value);
+                    self.check_value(arguments, &inner, value);
                     for (argument, form) in [("version", &VersionConstraint), ("source", &Text)] {
                         // The known providers have both among their arguments.
                         if let Some(value) = value.get(argument).filter(|_| matches!(arguments, Named(_))) {
-                            self.look_at(form, &format!("{inner}.{argument}"), value);
+                            self.check_value(form, &format!("{inner}.{argument}"), value);
                         }
                     }
                 }
@@ -293,7 +293,7 @@ impl Check<'_> {
             return self.add(path, message, near, hint, ProblemSeverity::Warning);
         }
         let known: Vec<String> =
-            fields.iter().map(|(name, field)| format!("{name} ({})", field.words())).collect();
+            fields.iter().map(|(name, field)| format!("{name} ({})", field.describe())).collect();
         let known = known.join(", ");
         let message = format!("`{path}` is not a setting of draftboard.toml; expected one of {known}");
         // An unknown table at the top level may belong to a later version.
@@ -310,7 +310,7 @@ impl Check<'_> {
         hint: &'static str,
         severity: ProblemSeverity,
     ) {
-        self.found.push(ConfigProblem { path: path.to_owned(), message, suggestions, hint, severity });
+        self.problems.push(ConfigProblem { path: path.to_owned(), message, suggestions, hint, severity });
     }
 }
 
@@ -337,9 +337,9 @@ pub fn problems_of_file(text: &str, boards: &[&str]) -> Vec<ConfigProblem> {
 }
 
 fn problems(fields: &Map<String, Value>, boards: &[&str]) -> Vec<ConfigProblem> {
-    let mut check = Check { boards, found: Vec::new() };
-    check.look_at(&PROJECT, "", &Value::Object(fields.clone()));
-    check.found
+    let mut check = Check { boards, problems: Vec::new() };
+    check.check_value(&PROJECT, "", &Value::Object(fields.clone()));
+    check.problems
 }
 
 /// A version constraint of Terraform: comparisons separated by commas, each an operator and a version of up to three numbers.
@@ -469,7 +469,7 @@ mod tests {
                     [infrastructure]\nrequired-version = 'banana'\n[infrastructure.boards.gone]\ntags = {}\n";
         let found = problems_of_file(text, &["main"]);
         let severity = |words: &str| {
-            found.iter().find(|problem| problem.words().contains(words)).map(|problem| problem.severity)
+            found.iter().find(|problem| problem.describe().contains(words)).map(|problem| problem.severity)
         };
         assert_eq!(severity("Did you mean `infrastructure`?"), Some(ProblemSeverity::Error), "{found:?}");
         assert_eq!(severity("`zzz` is not a setting"), Some(ProblemSeverity::Warning), "{found:?}");

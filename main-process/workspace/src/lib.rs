@@ -49,10 +49,11 @@ mod storage;
 mod validate;
 
 pub use bundles::SpecBundles;
-pub use clock::now;
+pub use clock::time_and_seed;
 pub use components::{SLOT, component_texts, components_of};
 pub use create::{
-    CreateWorkspaceError, beside, create, create_empty, has_terraform, template_boards, unpack_example,
+    CreateWorkspaceError, create, create_empty, free_path_beside, has_terraform, template_boards,
+    unpack_example,
 };
 pub use error::OpenWorkspaceError;
 pub use file_changes::FileChangeOutcome;
@@ -204,7 +205,7 @@ impl Workspace {
     }
 
     /// Checks the storage while nothing is being changed; a failure is a notice until it is over.
-    pub fn look_after_storage(&mut self) {
+    pub fn check_storage_health(&mut self) {
         match self.ensure_storage() {
             Ok(()) => self.notices.clear(&NoticeTopic::Storage),
             Err(refusal) => self.notices.set(NoticeTopic::Storage, refusal.message),
@@ -311,7 +312,7 @@ impl Workspace {
         &self.bundles
     }
 
-    pub fn ask_bundles(
+    pub fn query_bundles(
         &mut self,
         request: &BundleRequest,
         actor: &Actor,
@@ -321,7 +322,10 @@ impl Workspace {
             BundleRequest::Change { bundle, changes, dry_run } => {
                 let plan = self.bundles.plan_changes(bundle, changes, *dry_run)?;
                 if *dry_run {
-                    return Ok((WorkbenchResponse::Bundle(bundles::checked(bundle, &plan)), Vec::new()));
+                    return Ok((
+                        WorkbenchResponse::Bundle(bundles::check_response(bundle, &plan)),
+                        Vec::new(),
+                    ));
                 }
                 let (applied, patches) = self.apply(&plan, actor, moment)?;
                 Ok((WorkbenchResponse::Applied(applied), patches))
@@ -378,7 +382,7 @@ impl Workspace {
 
     // ---- review -------------------------------------------------------------------------------------------------------
 
-    pub fn desk(&self) -> &ReviewState {
+    pub fn review_state(&self) -> &ReviewState {
         &self.review.state
     }
 
@@ -391,8 +395,8 @@ impl Workspace {
         self.review.brief(proposal, &self.snapshot)
     }
 
-    pub fn opened(&self, id: ProposalId) -> Result<ProposalDetails, Refusal> {
-        self.review.opened(id, &self.snapshot, &self.bundles, &self.storage)
+    pub fn proposal_details(&self, id: ProposalId) -> Result<ProposalDetails, Refusal> {
+        self.review.proposal_details(id, &self.snapshot, &self.bundles, &self.storage)
     }
 
     pub fn next_expiry(&self) -> Option<u64> {

@@ -46,13 +46,13 @@ fn generation(bench: &Bench, id: &str) -> u64 {
 }
 
 fn title(bench: &Bench, kind: &str, id: &str) -> Option<String> {
-    let entity = bench.ws().bundles().loaded().get("parcel")?.entity(kind, id)?;
+    let entity = bench.ws().bundles().bundles().get("parcel")?.entity(kind, id)?;
     entity.title().map(str::to_owned)
 }
 
 fn ask(bench: &mut Bench, request: &BundleRequest) -> Result<WorkbenchResponse, Refusal> {
     let (actor, moment) = (Actor::new(ActorKind::Window, "ada"), bench.moment());
-    bench.workspace().ask_bundles(request, &actor, moment).map(|(answer, _)| answer)
+    bench.workspace().query_bundles(request, &actor, moment).map(|(answer, _)| answer)
 }
 
 fn change(
@@ -138,7 +138,7 @@ fn an_edit_by_another_program_is_followed_and_touches_that_file_alone() {
     let other = generation(&bench, "minimal");
     let entity = |bench: &Bench| {
         std::ptr::from_ref(
-            bench.ws().bundles().loaded().get("parcel").unwrap().entity_by_id("ACT-courier").unwrap(),
+            bench.ws().bundles().bundles().get("parcel").unwrap().entity_by_id("ACT-courier").unwrap(),
         )
     };
     let untouched = entity(&bench);
@@ -198,7 +198,7 @@ fn bundles_come_and_go_with_their_folders_in_a_stable_order() {
 fn what_was_planned_on_an_older_file_is_refused() {
     let mut bench = parcel();
     let arguments = json!({ "bundleId": "parcel", "changes": retitle("THR-jam", "Late"), "dryRun": false });
-    let plan = bundles::plan(bench.ws().bundles().loaded(), &arguments).unwrap();
+    let plan = bundles::plan(bench.ws().bundles().bundles(), &arguments).unwrap();
     change(&mut bench, retitle("THR-jam", "Early"), false).unwrap();
     let (actor, moment) = (Actor::new(ActorKind::Window, "ada"), bench.moment());
     let refusal = bench.workspace().apply(&plan, &actor, moment).unwrap_err();

@@ -21,7 +21,7 @@ const CONFIGURABLE_CLIENTS: [(&str, &str); 4] = [
     ("cursor", "Cursor"),
 ];
 
-pub(crate) fn ask(actions: &mut Vec<WindowAction>, request: McpRequest) {
+pub(crate) fn push_request(actions: &mut Vec<WindowAction>, request: McpRequest) {
     actions.push(WindowAction::Ask(WorkbenchRequest::Mcp(request)));
 }
 
@@ -42,7 +42,7 @@ fn mode_ui(ui: &mut Ui, mcp: &McpView, actions: &mut Vec<WindowAction>) {
             let (word, text) = mode_words(mode);
             let chosen = ui.selectable_label(mcp.mode == mode, word).on_hover_text(text);
             if chosen.clicked() && mcp.mode != mode {
-                ask(actions, McpRequest::SetMode(mode));
+                push_request(actions, McpRequest::SetMode(mode));
             }
         }
     });
@@ -53,7 +53,7 @@ fn copy_configuration_ui(ui: &mut Ui, actions: &mut Vec<WindowAction>) {
         for (client, name) in CONFIGURABLE_CLIENTS {
             let button = ui.button(name).accessible_name(format!("Copy configuration for {name}"));
             if button.on_hover_text(format!("Copies the MCP configuration for {name}")).clicked() {
-                ask(actions, McpRequest::ClientConfig { client: client.to_owned() });
+                push_request(actions, McpRequest::ClientConfig { client: client.to_owned() });
             }
         }
     });

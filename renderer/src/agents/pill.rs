@@ -1,6 +1,6 @@
 //! The MCP pill in the status bar: shows the mode and port of the server. Its popover has the most used controls.
 
-use super::{ask, copy_configuration_ui, mode_ui, mode_words};
+use super::{copy_configuration_ui, mode_ui, mode_words, push_request};
 use crate::{
     commands::CommandId,
     view::{FrameView, WindowAction},
@@ -13,17 +13,17 @@ use shared_protocol::mcp::{McpMode, McpRequest, McpView};
 const WIDTH: f32 = 320.0;
 
 pub(crate) fn pill_ui(ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>) {
-    let (text, hint) = words(view.mcp);
+    let (text, hint) = labels(view.mcp);
     let button = Button::new(RichText::new(format!("     {text}")).small()).frame_when_inactive(false);
     let response = ui.add(button).accessible_name(text).on_hover_text(hint);
-    mark(ui, view.theme, view.mcp, &response);
+    paint_state_mark(ui, view.theme, view.mcp, &response);
     Popup::from_toggle_button_response(&response)
         .close_behavior(PopupCloseBehavior::CloseOnClickOutside)
         .show(|ui| popover_ui(ui, view, actions));
 }
 
 /// The label and tooltip of the pill.
-fn words(mcp: &McpView) -> (String, String) {
+fn labels(mcp: &McpView) -> (String, String) {
     let port = mcp.port.map(|port| format!(" {port}")).unwrap_or_default();
     match (&mcp.error, mcp.mode) {
         (_, McpMode::Off) => ("MCP off".to_owned(), "Agents cannot connect.".to_owned()),
@@ -35,7 +35,7 @@ fn words(mcp: &McpView) -> (String, String) {
 
 /// Paints a filled disc when the server listens, a ring when it is off, and a disc with a bar on error. The shape differs
 /// so that colour alone never carries the state.
-fn mark(ui: &Ui, theme: &WorkbenchTheme, mcp: &McpView, response: &Response) {
+fn paint_state_mark(ui: &Ui, theme: &WorkbenchTheme, mcp: &McpView, response: &Response) {
     let centre = response.rect.left_center() + vec2(11.0, 0.0);
     match (mcp.mode, &mcp.error) {
         (McpMode::Off, _) => {
@@ -96,12 +96,12 @@ fn address_ui(ui: &mut Ui, theme: &WorkbenchTheme, mcp: &McpView, actions: &mut 
             .on_hover_text("Restarts the server, on the configured port if it is free")
             .clicked()
         {
-            ask(actions, McpRequest::Restart);
+            push_request(actions, McpRequest::Restart);
         }
         let rotate =
             ui.button("Rotate token").on_hover_text("Replaces the token. Every client must read the new one");
         if rotate.clicked() {
-            ask(actions, McpRequest::RotateToken);
+            push_request(actions, McpRequest::RotateToken);
         }
     });
 }

@@ -1,7 +1,7 @@
 //! The MCP server section of the settings page. Main stores the settings; this section shows the latest state and sends
 //! requests.
 
-use super::{ask, mode_ui, mode_words};
+use super::{mode_ui, mode_words, push_request};
 use crate::{view::WindowAction, widgets::muted_ui};
 use canvas::theme::WorkbenchTheme;
 use egui::{RichText, Ui};
@@ -67,11 +67,11 @@ impl McpSettingsSection {
             }
             let changed = self.port.is_some_and(|port| port != mcp.configured_port);
             if ui.add_enabled(changed, egui::Button::new("Use this port")).clicked() {
-                ask(actions, McpRequest::SetPort(port));
+                push_request(actions, McpRequest::SetPort(port));
                 self.port = None;
             }
             if ui.button("Test connection").on_hover_text("Requests /health as a client would").clicked() {
-                ask(actions, McpRequest::TestConnection);
+                push_request(actions, McpRequest::TestConnection);
             }
         });
         if let Some(actual) = mcp.port.filter(|actual| *actual != mcp.configured_port) {

@@ -1,7 +1,7 @@
 //! Carries commands of features to where they are performed: messages to their feature, requests to main, actions to the
 //! window.
 
-use super::{PendingRequest, Workbench, view_of};
+use super::{PendingRequest, Workbench, build_view};
 use crate::{
     features::{
         inspector::{InspectorMessage, InspectorPending},
@@ -54,7 +54,7 @@ routes! {
 pub(super) struct CommandQueue(Vec<WindowCommand>);
 
 impl CommandQueue {
-    pub(super) fn act(&mut self, action: WindowAction) {
+    pub(super) fn push_action(&mut self, action: WindowAction) {
         self.0.push(WindowCommand::Action(action));
     }
 
@@ -106,7 +106,7 @@ impl Workbench {
             match command {
                 WindowCommand::Message(message) => self.deliver(message, context),
                 WindowCommand::Request { request: MainRequest::Request(request), pending } => {
-                    self.ask(request, pending);
+                    self.send_request(request, pending);
                 }
                 WindowCommand::Request { request, pending } => self.request(request, pending),
                 WindowCommand::Action(action) => self.perform(action, context),
@@ -118,7 +118,9 @@ impl Workbench {
     /// view, and so nothing that a message could be about.
     pub(super) fn deliver(&mut self, message: impl Into<FeatureMessage>, context: &Context) {
         let mut queue = CommandQueue::default();
-        let Some(view) = view_of(&self.replica, &self.session, &self.theme, self.counted()) else { return };
+        let Some(view) = build_view(&self.replica, &self.session, &self.theme, self.badge_counts()) else {
+            return;
+        };
         match message.into() {
             FeatureMessage::Inspector(message) => {
                 queue.feature(&view, context, |cx| self.inspector.handle(message, cx));

@@ -1,6 +1,6 @@
 //! The layout of the window: top bars, dock, status bar and popups.
 
-use super::{Workbench, dispatch::CommandQueue, view_of};
+use super::{Workbench, build_view, dispatch::CommandQueue};
 use crate::{
     agents::guide::setup_guide_ui,
     commands::CommandId,
@@ -45,10 +45,10 @@ impl Workbench {
 
     fn top_ui(&mut self, ui: &mut Ui, queue: &mut CommandQueue) {
         let theme = &self.theme;
-        let view = view_of(&self.replica, &self.session, theme, self.counted());
+        let view = build_view(&self.replica, &self.session, theme, self.badge_counts());
         let bar = frame(theme, Margin { left: 8, right: 8, top: 4, bottom: 0 });
         Panel::top("menu bar").frame(bar).show_separator_line(false).show(ui, |ui| {
-            queue.actions(|actions| menu_bar_ui(ui, theme, view.as_ref(), |id| self.is_on(id), actions));
+            queue.actions(|actions| menu_bar_ui(ui, theme, view.as_ref(), |id| self.is_toggled(id), actions));
         });
         let Some(view) = view else { return };
         let tabs = frame(theme, Margin { left: 8, right: 8, top: 2, bottom: 0 });
@@ -71,7 +71,7 @@ impl Workbench {
 
     fn status_ui(&mut self, ui: &mut Ui, queue: &mut CommandQueue) {
         let theme = &self.theme;
-        let Some(view) = view_of(&self.replica, &self.session, theme, self.counted()) else { return };
+        let Some(view) = build_view(&self.replica, &self.session, theme, self.badge_counts()) else { return };
         let zoom =
             view.board.and_then(|board| self.canvases.get(&board)).map(|canvas| canvas.viewport().zoom);
         Panel::bottom("status bar")
@@ -99,15 +99,15 @@ impl Workbench {
     pub(super) fn overlays_ui(&mut self, context: &Context, queue: &mut CommandQueue) {
         queue.actions(|actions| self.tour_ui(context, actions));
         queue.actions(|actions| self.popups_ui(context, actions));
-        let view = view_of(&self.replica, &self.session, &self.theme, self.counted());
+        let view = build_view(&self.replica, &self.session, &self.theme, self.badge_counts());
         if let Some(view) = view {
             queue.feature(&view, context, |cx| self.terraform.dialog_ui(cx));
         }
     }
 
     fn popups_ui(&mut self, context: &Context, actions: &mut Vec<WindowAction>) {
-        let counts = self.counted();
-        let view = view_of(&self.replica, &self.session, &self.theme, counts);
+        let counts = self.badge_counts();
+        let view = build_view(&self.replica, &self.session, &self.theme, counts);
         let overlays = &mut self.overlays;
         if let Some(view) = &view {
             let done = |open: bool| !open;
@@ -157,7 +157,7 @@ impl Workbench {
         }) {
             overlays.settings = None;
         }
-        let card = self.tour.as_ref().and_then(Tour::card);
+        let card = self.tour.as_ref().and_then(Tour::card_area);
         self.notices.show_ui(context, &self.theme, STATUS_HEIGHT + 12.0, card, actions);
     }
 }
@@ -174,8 +174,8 @@ impl DockContent for DockedPanels<'_> {
         if panel == PanelId::Canvas {
             return workbench.board_ui(ui, queue);
         }
-        let counts = workbench.counted();
-        let view = view_of(&workbench.replica, &workbench.session, &workbench.theme, counts);
+        let counts = workbench.badge_counts();
+        let view = build_view(&workbench.replica, &workbench.session, &workbench.theme, counts);
         let Some(view) = view else { return };
         let context = &ui.ctx().clone();
         match panel {
@@ -198,14 +198,14 @@ impl DockContent for DockedPanels<'_> {
     }
 
     fn close(&mut self, panel: PanelId) {
-        self.queue.act(WindowAction::ClosePanel(panel));
+        self.queue.push_action(WindowAction::ClosePanel(panel));
     }
 
     fn fold(&mut self, panel: PanelId) {
-        self.queue.act(WindowAction::Do(CommandId::Panel(panel)));
+        self.queue.push_action(WindowAction::Do(CommandId::Panel(panel)));
     }
 
     fn move_to(&mut self, panel: PanelId, side: PanelSide) {
-        self.queue.act(WindowAction::MovePanel(panel, side));
+        self.queue.push_action(WindowAction::MovePanel(panel, side));
     }
 }

@@ -1,6 +1,6 @@
 //! Messages from main, and requests and presence to main.
 
-use super::{CreatedElements, PendingRequest, Workbench, dispatch::CommandQueue, view_of};
+use super::{CreatedElements, PendingRequest, Workbench, build_view, dispatch::CommandQueue};
 use crate::{
     commands::CommandId,
     features::review::ReviewPending,
@@ -12,7 +12,7 @@ use crate::{
     tour::Tour,
     view::{WindowAction, nodes_of},
     welcome::WelcomePage,
-    wording::counted,
+    wording::count_noun,
 };
 use canvas::Canvas;
 use egui::{Context, ViewportCommand};
@@ -41,13 +41,15 @@ impl Workbench {
                 MainConnectionEvent::NotSent { request, why } => {
                     match request.and_then(|request| self.pending.remove(&request)) {
                         Some(PendingRequest::Bundle(ticket)) => {
-                            let outcome = self.panels.specs.lost(ticket);
+                            let outcome = self.panels.specs.handle_send_failure(ticket);
                             self.spec_outcome(outcome, context);
                         }
-                        Some(PendingRequest::Upstream(ticket)) => self.panels.upstreams.lost(ticket),
+                        Some(PendingRequest::Upstream(ticket)) => {
+                            self.panels.managed_servers.handle_send_failure(ticket)
+                        }
                         _ => {}
                     }
-                    self.notices.tell(ToastTone::Bad, "This is too much to send at once.", vec![why]);
+                    self.notices.show(ToastTone::Bad, "This is too much to send at once.", vec![why]);
                 }
                 MainConnectionEvent::Closed { why } => self.end(why.as_deref(), context),
             }
@@ -63,31 +65,31 @@ impl Workbench {
             }
             // Outdated proposals are requested before the next frame.
             ReplicaUpdate::Review => {
-                self.panels.audit.changed();
+                self.panels.audit.mark_stale();
                 context.request_repaint_after(std::time::Duration::from_millis(1));
             }
             ReplicaUpdate::Previews => self.previews_told(context),
             ReplicaUpdate::PreviewFrame { session, generation } => {
-                self.panels.preview.screens.announced(session, generation);
+                self.panels.preview.screens.record_generation(session, generation);
             }
             ReplicaUpdate::PreviewInstances { session, instances } => {
                 self.panels.preview.screens.place(session, instances);
             }
-            ReplicaUpdate::Opened(presence) => self.opened(&presence, context),
+            ReplicaUpdate::Opened(presence) => self.reset_for_workspace(&presence, context),
             ReplicaUpdate::Patched(changes) => self.patched(&changes, context),
             ReplicaUpdate::Registry => self.redraw_all(None),
-            ReplicaUpdate::Answered { request, result } => self.answered(request, result, context),
+            ReplicaUpdate::Answered { request, result } => self.route_response(request, result, context),
             ReplicaUpdate::Raise => {
                 context.send_viewport_cmd(ViewportCommand::Minimized(false));
                 context.send_viewport_cmd(ViewportCommand::Focus);
             }
-            ReplicaUpdate::CrashReport { headline } => self.notices.tell_with(
+            ReplicaUpdate::CrashReport { headline } => self.notices.show_with_actions(
                 ToastTone::Bad,
                 "Draftboard ended unexpectedly",
                 vec![headline, "Nothing was sent. Acknowledged changes are in the journal.".to_owned()],
                 Some(("Show report", WindowAction::Do(CommandId::ReportProblem))),
             ),
-            ReplicaUpdate::Welcome(folder) => self.overlays.welcome = Some(WelcomePage::about(folder)),
+            ReplicaUpdate::Welcome(folder) => self.overlays.welcome = Some(WelcomePage::for_folder(folder)),
             ReplicaUpdate::Resync => {
                 if let Err(error) = self.link.resync() {
                     tracing::error!(%error, "cannot ask for the workspace again");
@@ -102,16 +104,16 @@ impl Workbench {
         if let Some(why) = why {
             tracing::error!(why, "the window ends");
         }
-        if !self.leaving {
+        if !self.is_quitting {
             // The first reason counts.
-            let _ = self.lost.set(why.unwrap_or("main has closed the connection").to_owned());
+            let _ = self.loss_reason.set(why.unwrap_or("main has closed the connection").to_owned());
         }
-        self.leaving = true;
+        self.is_quitting = true;
         context.send_viewport_cmd(ViewportCommand::Close);
     }
 
     /// A new workspace resets the window. The same one after a resync keeps the designer's place.
-    fn opened(&mut self, presence: &Presence, context: &Context) {
+    fn reset_for_workspace(&mut self, presence: &Presence, context: &Context) {
         let Some(workspace) = self.replica.workspace() else { return };
         let known = self.opened_root.as_deref() == Some(workspace.root.as_str());
         if !known {
@@ -134,20 +136,20 @@ impl Workbench {
             }
             self.session.history = Default::default();
             self.panels.specs.reset();
-            self.panels.upstreams.reset();
+            self.panels.managed_servers.reset();
             self.restore(presence, context);
         }
         self.panels.log.reset();
         self.panels.audit.reset();
         self.inspector.forget_history();
         self.redraw_all(None);
-        self.keep_what_exists();
+        self.prune_missing();
     }
 
     fn patched(&mut self, changes: &[Change], context: &Context) {
         self.redraw_all(Some(changes));
-        self.keep_what_exists();
-        self.panels.log.changed();
+        self.prune_missing();
+        self.panels.log.mark_stale();
         if let Some(workspace) = self.replica.workspace() {
             self.notices.withdraw_undo(workspace.snapshot.revision());
         }
@@ -162,13 +164,14 @@ impl Workbench {
         for (board, canvas) in &mut self.canvases {
             canvas.document_changed(&workspace.snapshot, *board, changes);
         }
-        self.review.draw_anew(self.replica.workspace());
+        self.review.redraw(self.replica.workspace());
     }
 
     /// Removes missing elements from the selection, and opens another board if this one is gone.
-    pub(super) fn keep_what_exists(&mut self) {
+    pub(super) fn prune_missing(&mut self) {
         let Some(workspace) = self.replica.workspace() else { return };
-        let snapshot = self.session.review.edited().map_or(&workspace.snapshot, |edited| &edited.after);
+        let snapshot =
+            self.session.review.edited_workspace().map_or(&workspace.snapshot, |edited| &edited.after);
         if self.session.board.and_then(|board| snapshot.board(board)).is_none() {
             let mut boards: Vec<_> = snapshot.boards().collect();
             boards.sort_by(|a, b| a.kind.cmp(&b.kind).then_with(|| a.name.cmp(&b.name)));
@@ -183,24 +186,29 @@ impl Workbench {
     }
 
     /// Routes a response to the feature that sent the request. This is the only place that matches answers with purposes.
-    fn answered(&mut self, request: u64, result: Result<WorkbenchResponse, Refusal>, context: &Context) {
+    fn route_response(
+        &mut self,
+        request: u64,
+        result: Result<WorkbenchResponse, Refusal>,
+        context: &Context,
+    ) {
         let pending = self.pending.remove(&request);
         let answer = match (result, pending) {
             (result, Some(PendingRequest::Bundle(ticket))) => {
-                let outcome = self.panels.specs.answered(ticket, result);
+                let outcome = self.panels.specs.handle_response(ticket, result);
                 return self.spec_outcome(outcome, context);
             }
             (result, Some(PendingRequest::Upstream(ticket))) => {
                 return self.upstream_answered(ticket, result);
             }
-            (Err(refusal), pending) => return self.refused(pending, refusal, context),
+            (Err(refusal), pending) => return self.handle_refusal(pending, refusal, context),
             (Ok(answer), _) => answer,
         };
         let mut queue = CommandQueue::default();
         match (answer, pending) {
             (WorkbenchResponse::Applied(applied), Some(PendingRequest::Promote)) => {
                 self.session.unsaved.clear();
-                self.notices.tell(ToastTone::Good, applied.summary, Vec::new());
+                self.notices.show(ToastTone::Good, applied.summary, Vec::new());
             }
             (WorkbenchResponse::Applied(applied), Some(PendingRequest::Change { select_created: true })) => {
                 self.session.created = CreatedElements::Select(applied.created);
@@ -211,15 +219,15 @@ impl Workbench {
                 self.select_created(context);
             }
             (WorkbenchResponse::Applied(applied), Some(PendingRequest::Nudge)) => {
-                self.nudge.answered(applied.revision);
+                self.nudge.acknowledge(applied.revision);
                 self.send_nudge_backlog();
             }
             (WorkbenchResponse::Saved { files, .. }, _) if files.is_empty() => {
-                self.notices.tell(ToastTone::Good, "Saved", vec!["Nothing had changed.".to_owned()]);
+                self.notices.show(ToastTone::Good, "Saved", vec!["Nothing had changed.".to_owned()]);
             }
             (WorkbenchResponse::Saved { files, .. }, _) => {
-                let what = format!("Saved {}", counted(files.len(), "file"));
-                self.notices.tell(ToastTone::Good, what, Vec::new());
+                let what = format!("Saved {}", count_noun(files.len(), "file"));
+                self.notices.show(ToastTone::Good, what, Vec::new());
             }
             (WorkbenchResponse::Log(entries), Some(PendingRequest::Inspector(_))) => {
                 self.inspector.received_operations(entries)
@@ -244,7 +252,7 @@ impl Workbench {
                 }
             }
             (WorkbenchResponse::PlainFolder(folder), _) => {
-                self.overlays.welcome = Some(WelcomePage::about(Some(folder)))
+                self.overlays.welcome = Some(WelcomePage::for_folder(Some(folder)))
             }
             (WorkbenchResponse::Demo { tour }, _) => self.demo_started(tour),
             (WorkbenchResponse::Terraform(answer), pending) => {
@@ -252,7 +260,7 @@ impl Workbench {
                     self.imported_workspace();
                 }
                 let answers = &mut self.session.terraform;
-                queue.sender(|commands| self.terraform.responded(answer, answers, commands));
+                queue.sender(|commands| self.terraform.handle_response(answer, answers, commands));
             }
             (WorkbenchResponse::Preview(answer), pending) => self.preview_answered(answer, pending),
             (WorkbenchResponse::Text(text), Some(PendingRequest::Terraform(_))) => {
@@ -261,9 +269,9 @@ impl Workbench {
             (WorkbenchResponse::Text(text), Some(PendingRequest::Agents { copy: true })) => {
                 context.copy_text(text);
                 let next = "Paste it into the configuration of your client.".to_owned();
-                self.notices.tell(ToastTone::Good, "Copied the configuration", vec![next]);
+                self.notices.show(ToastTone::Good, "Copied the configuration", vec![next]);
             }
-            (WorkbenchResponse::Text(text), _) => self.notices.tell(ToastTone::Good, text, Vec::new()),
+            (WorkbenchResponse::Text(text), _) => self.notices.show(ToastTone::Good, text, Vec::new()),
             (WorkbenchResponse::Review(ReviewResponse::Origins(origins)), _) => {
                 self.inspector.received_origins(origins)
             }
@@ -272,32 +280,33 @@ impl Workbench {
                     Some(PendingRequest::Review(pending)) => pending,
                     _ => ReviewPending::Other,
                 };
-                if let Some(view) = view_of(&self.replica, &self.session, &self.theme, self.counted()) {
-                    queue.feature(&view, context, |cx| self.review.responded(answer, pending, cx));
+                if let Some(view) = build_view(&self.replica, &self.session, &self.theme, self.badge_counts())
+                {
+                    queue.feature(&view, context, |cx| self.review.handle_response(answer, pending, cx));
                 }
             }
             (WorkbenchResponse::Exported { path, .. }, Some(PendingRequest::AuditExport)) => {
                 let next = format!("`draftboard audit verify {path}` checks it anywhere.");
-                self.notices.tell(ToastTone::Good, "Exported the audit", vec![path, next]);
+                self.notices.show(ToastTone::Good, "Exported the audit", vec![path, next]);
             }
             (WorkbenchResponse::Exported { path, .. }, _) => {
-                self.notices.tell(ToastTone::Good, "Exported the board", vec![path]);
+                self.notices.show(ToastTone::Good, "Exported the board", vec![path]);
             }
             _ => {}
         }
         self.execute(queue, context);
     }
 
-    fn refused(&mut self, pending: Option<PendingRequest>, refusal: Refusal, context: &Context) {
+    fn handle_refusal(&mut self, pending: Option<PendingRequest>, refusal: Refusal, context: &Context) {
         let mut queue = CommandQueue::default();
         match pending {
             Some(PendingRequest::Review(pending)) => {
-                queue.sender(|commands| self.review.refused(pending, refusal, commands));
+                queue.sender(|commands| self.review.handle_refusal(pending, refusal, commands));
                 return self.execute(queue, context);
             }
             Some(PendingRequest::Terraform(pending)) => {
                 let answers = &mut self.session.terraform;
-                queue.sender(|commands| self.terraform.refused(pending, refusal, answers, commands));
+                queue.sender(|commands| self.terraform.handle_refusal(pending, refusal, answers, commands));
                 return self.execute(queue, context);
             }
             // A partial revert keeps the conflicting parts.
@@ -305,11 +314,11 @@ impl Workbench {
                 let partly = WindowAction::Ask(WorkbenchRequest::Revert { revision, partial: true });
                 return self.notices.offer(&refusal, "Revert partially", partly);
             }
-            Some(PendingRequest::Inspector(pending)) => self.inspector.refused(pending),
+            Some(PendingRequest::Inspector(pending)) => self.inspector.handle_refusal(pending),
             Some(PendingRequest::Log) => self.panels.log.forget_asking(),
             Some(PendingRequest::Audit) => self.panels.audit.forget_asking(),
             Some(PendingRequest::Nudge) => self.nudge.give_up(),
-            Some(PendingRequest::PreviewLog(session)) => self.panels.preview.log.lost(session),
+            Some(PendingRequest::PreviewLog(session)) => self.panels.preview.log.clear_request(session),
             Some(PendingRequest::Promote) => {
                 let failed = refusal.failed.iter();
                 let why = failed.map(|failed| (failed.address.clone(), failed.message.clone()));
@@ -372,7 +381,7 @@ impl Workbench {
         self.select(outermost, context);
     }
 
-    pub(super) fn ask(&mut self, request: WorkbenchRequest, pending: PendingRequest) {
+    pub(super) fn send_request(&mut self, request: WorkbenchRequest, pending: PendingRequest) {
         match self.review.redirect(request) {
             Ok(edit @ MainRequest::Review(_)) => {
                 self.request(edit, PendingRequest::Review(ReviewPending::Edit))
@@ -400,26 +409,26 @@ impl Workbench {
             Err(error) => format!("{error}."),
         };
         match pending {
-            PendingRequest::Bundle(ticket) => drop(self.panels.specs.lost(ticket)),
-            PendingRequest::Upstream(ticket) => self.panels.upstreams.lost(ticket),
+            PendingRequest::Bundle(ticket) => drop(self.panels.specs.handle_send_failure(ticket)),
+            PendingRequest::Upstream(ticket) => self.panels.managed_servers.handle_send_failure(ticket),
             PendingRequest::Review(pending) => self.review.not_sent(pending),
             PendingRequest::Terraform(pending) => {
                 let refusal = Refusal::new(RefusalCode::Internal, error.clone());
-                self.terraform.lost(pending, &refusal, &mut self.session.terraform);
+                self.terraform.handle_send_failure(pending, &refusal, &mut self.session.terraform);
             }
             _ => {}
         }
         let more = if is_review { "Nothing was decided." } else { "Nothing was changed." };
         let more = vec![format!("{more} Try again in a moment.")];
-        self.notices.tell(ToastTone::Bad, super::perform::capitalised(&error), more);
+        self.notices.show(ToastTone::Bad, super::perform::capitalised(&error), more);
     }
 
     pub(super) fn presence_changed(&mut self, context: &Context) {
         let now = context.input(|input| input.time);
-        self.presence.changed(now, context);
+        self.presence.schedule(now, context);
     }
 
-    pub(super) fn tell_presence(&mut self, context: &Context) {
+    pub(super) fn send_presence(&mut self, context: &Context) {
         // Only the place where the camera stops is sent.
         let flying =
             self.session.board.and_then(|board| self.canvases.get(&board)).is_some_and(Canvas::is_flying);
@@ -435,12 +444,12 @@ impl Workbench {
     /// Returns whether a popup or dialog has the keyboard.
     pub(super) fn has_popup(&self) -> bool {
         self.dialogs.is_open()
-            || self.terraform.is_asking()
+            || self.terraform.is_dialog_open()
             || self.overlays.take_keys()
             || self.review.is_enlarging()
     }
 
-    pub(super) fn notice_doing(&mut self, context: &Context, had_popup: bool) {
+    pub(super) fn update_activity(&mut self, context: &Context, had_popup: bool) {
         if had_popup && !self.has_popup() {
             // The field of the popup releases the keyboard in the next frame.
             context.request_repaint();
@@ -452,7 +461,7 @@ impl Workbench {
         } else {
             DesignerActivity::Nothing
         };
-        if std::mem::replace(&mut self.doing, doing) != doing {
+        if std::mem::replace(&mut self.activity, doing) != doing {
             self.presence_changed(context);
         }
     }
@@ -464,15 +473,15 @@ impl Workbench {
             selection: self.session.selection.iter().copied().collect(),
             viewports: self.fitted.iter().filter_map(viewport).collect(),
             area: self.canvas_area,
-            doing: self.doing,
-            window: layout_to_text(&self.told_layout),
+            doing: self.activity,
+            window: layout_to_text(&self.sent_layout),
             settings: if self.has_changed_settings { self.settings.to_text() } else { String::new() },
         }
     }
 
     /// A person closes the window: main must end as well and know the last presence.
     pub(super) fn leave(&mut self) {
-        self.leaving = true;
+        self.is_quitting = true;
         if self.presence.is_waiting()
             && let Err(error) = self.link.presence(self.present())
         {

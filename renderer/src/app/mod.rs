@@ -4,6 +4,7 @@ mod canvas_area;
 mod dispatch;
 mod keys;
 mod layout;
+mod managed_servers;
 mod messages;
 mod nudge;
 mod perform;
@@ -14,7 +15,6 @@ mod run_command;
 mod specs;
 mod terraform;
 mod tour;
-mod upstreams;
 
 use crate::{
     command_palette::CommandPalette,
@@ -71,7 +71,7 @@ pub(crate) struct WindowSession {
     pub(crate) terraform: TerraformAnswers,
     review: ReviewMode,
     /// The chosen preview session.
-    looked_at: Option<PreviewId>,
+    visible_preview: Option<PreviewId>,
     /// The preview panel was in front in this frame.
     previewing: bool,
     /// The inspector sets overrides while a preview is visible.
@@ -103,7 +103,7 @@ enum ReviewMode {
 }
 
 impl ReviewMode {
-    fn edited(&self) -> Option<&Arc<ProposedWorkspace>> {
+    fn edited_workspace(&self) -> Option<&Arc<ProposedWorkspace>> {
         if let Self::Editing(edited) = self { Some(edited) } else { None }
     }
 }
@@ -179,7 +179,7 @@ impl PopupOverlays {
 pub struct Workbench {
     link: MainConnection,
     /// The reason that the workspace was lost.
-    lost: Arc<OnceLock<String>>,
+    loss_reason: Arc<OnceLock<String>>,
     replica: Replica,
     session: WindowSession,
     canvases: BTreeMap<BoardId, Canvas>,
@@ -188,16 +188,16 @@ pub struct Workbench {
     /// The area of the board in the last frame.
     canvas_area: Option<ViewRect>,
     /// The activity in the last frame.
-    doing: DesignerActivity,
+    activity: DesignerActivity,
     theme: WorkbenchTheme,
     settings: WindowSettings,
     /// As last sent to main.
-    told_settings: WindowSettings,
+    sent_settings: WindowSettings,
     /// Only settings changed here are saved, so that an unreadable file is not overwritten with defaults.
     has_changed_settings: bool,
     dock: Dock,
     /// As last sent to main.
-    told_layout: DockLayout,
+    sent_layout: DockLayout,
     panels: PanelStates,
     inspector: InspectorFeature,
     review: ReviewFeature,
@@ -217,7 +217,7 @@ pub struct Workbench {
     /// A widget had the keyboard in the last frame: Esc releases it before a command sees the key.
     had_focus: bool,
     /// A person closed the window and main was notified.
-    leaving: bool,
+    is_quitting: bool,
 }
 
 impl Workbench {
@@ -229,19 +229,19 @@ impl Workbench {
         });
         let workbench = Self {
             link,
-            lost: Arc::default(),
+            loss_reason: Arc::default(),
             replica: Replica::default(),
             session: WindowSession::default(),
             canvases: BTreeMap::new(),
             fitted: BTreeSet::new(),
             canvas_area: None,
-            doing: DesignerActivity::Nothing,
+            activity: DesignerActivity::Nothing,
             theme: WorkbenchTheme::light(),
             settings: WindowSettings::default(),
-            told_settings: WindowSettings::default(),
+            sent_settings: WindowSettings::default(),
             has_changed_settings: false,
             dock: Dock::default(),
-            told_layout: DockLayout::default(),
+            sent_layout: DockLayout::default(),
             panels: PanelStates::default(),
             inspector: InspectorFeature::default(),
             review: ReviewFeature::default(),
@@ -257,7 +257,7 @@ impl Workbench {
             title: String::new(),
             opened_root: None,
             had_focus: false,
-            leaving: false,
+            is_quitting: false,
         };
         workbench.apply_settings(context);
         workbench
@@ -265,8 +265,8 @@ impl Workbench {
 
     /// Sets where to report the reason that the workspace was lost.
     #[must_use]
-    pub fn telling(mut self, lost: Arc<OnceLock<String>>) -> Self {
-        self.lost = lost;
+    pub fn with_loss_report(mut self, lost: Arc<OnceLock<String>>) -> Self {
+        self.loss_reason = lost;
         self
     }
 
@@ -279,16 +279,16 @@ impl Workbench {
         let had_popup = self.has_popup();
         self.follow_review(&context);
         self.session.previewing = self.dock.is_in_front(PanelId::Preview);
-        self.settle(&context, &mut queue);
+        self.commit_pending_input(&context, &mut queue);
         self.follow_terraform(&context, &mut queue);
         self.keys(&context, &mut queue);
         self.layout_ui(ui, &mut queue);
         self.overlays_ui(&context, &mut queue);
-        self.hear_dialogs(&mut queue);
+        self.handle_dialogs(&mut queue);
         self.execute(queue, &context);
-        self.remember(&context);
-        self.notice_doing(&context, had_popup);
-        self.tell_presence(&context);
+        self.schedule_presence_if_changed(&context);
+        self.update_activity(&context, had_popup);
+        self.send_presence(&context);
         self.title(&context);
         self.had_focus = context.memory(|memory| memory.focused().is_some());
     }
@@ -298,10 +298,10 @@ impl Workbench {
     }
 
     fn view(&self) -> Option<FrameView<'_>> {
-        view_of(&self.replica, &self.session, &self.theme, self.counted())
+        build_view(&self.replica, &self.session, &self.theme, self.badge_counts())
     }
 
-    fn counted(&self) -> (usize, usize) {
+    fn badge_counts(&self) -> (usize, usize) {
         self.counts.map_or((0, 0), |(_, _, counts)| counts)
     }
 
@@ -324,14 +324,14 @@ impl Workbench {
         self.counts = Some((revision, board, counts));
     }
 
-    fn settle(&mut self, context: &Context, queue: &mut CommandQueue) {
-        let view = view_of(&self.replica, &self.session, &self.theme, self.counted());
+    fn commit_pending_input(&mut self, context: &Context, queue: &mut CommandQueue) {
+        let view = build_view(&self.replica, &self.session, &self.theme, self.badge_counts());
         if let Some(view) = view {
-            queue.feature(&view, context, |cx| self.inspector.settle(cx));
+            queue.feature(&view, context, |cx| self.inspector.commit_unfocused_field(cx));
         }
     }
 
-    fn hear_dialogs(&mut self, queue: &mut CommandQueue) {
+    fn handle_dialogs(&mut self, queue: &mut CommandQueue) {
         let root = self.replica.workspace().map_or("", |workspace| workspace.root.as_str());
         queue.actions(|actions| self.dialogs.receive(root, actions));
     }
@@ -349,16 +349,17 @@ impl Workbench {
 }
 
 /// Builds a view from some fields, so that the others can be changed meanwhile.
-fn view_of<'a>(
+fn build_view<'a>(
     replica: &'a Replica,
     session: &'a WindowSession,
     theme: &'a WorkbenchTheme,
     counts: (usize, usize),
 ) -> Option<FrameView<'a>> {
     let workspace = replica.workspace()?;
-    let edited = session.review.edited().map(Arc::as_ref);
+    let edited = session.review.edited_workspace().map(Arc::as_ref);
     let sessions = &replica.previews().sessions;
-    let looked_at = sessions.iter().find(|other| Some(other.id) == session.looked_at).or(sessions.last());
+    let looked_at =
+        sessions.iter().find(|other| Some(other.id) == session.visible_preview).or(sessions.last());
     Some(FrameView {
         workspace,
         root: &workspace.root,
@@ -378,7 +379,7 @@ fn view_of<'a>(
         terraform: replica.terraform(),
         terraform_answers: &session.terraform,
         previews: replica.previews(),
-        looked_at,
+        visible_preview: looked_at,
         is_previewing: session.previewing,
         is_overriding: session.overriding && session.previewing && looked_at.is_some(),
         unsaved: &session.unsaved,
@@ -392,7 +393,7 @@ fn view_of<'a>(
 impl eframe::App for Workbench {
     fn logic(&mut self, context: &Context, _frame: &mut eframe::Frame) {
         self.receive(context);
-        if !self.leaving && context.input(|input| input.viewport().close_requested()) {
+        if !self.is_quitting && context.input(|input| input.viewport().close_requested()) {
             self.leave();
         }
     }

@@ -21,7 +21,7 @@ enum NudgeState {
 }
 
 impl NudgeQueue {
-    pub(super) fn answered(&mut self, revision: Revision) {
+    pub(super) fn acknowledge(&mut self, revision: Revision) {
         self.state = NudgeState::Until(revision);
     }
 
@@ -55,7 +55,7 @@ impl Workbench {
             .collect();
         if !items.is_empty() {
             self.nudge.state = NudgeState::Asked;
-            self.ask(WorkbenchRequest::Run(Command::Place { items }), PendingRequest::Nudge);
+            self.send_request(WorkbenchRequest::Run(Command::Place { items }), PendingRequest::Nudge);
         }
     }
 

@@ -33,7 +33,7 @@ impl Workbench {
             WindowAction::Ask(request) => {
                 let pending = match request {
                     WorkbenchRequest::Terraform(ref request) => {
-                        PendingRequest::Terraform(TerraformPending::of(request))
+                        PendingRequest::Terraform(TerraformPending::from_request(request))
                     }
                     WorkbenchRequest::Log { .. } => PendingRequest::Log,
                     WorkbenchRequest::AuditView { .. } => PendingRequest::Audit,
@@ -59,7 +59,7 @@ impl Workbench {
                 if pending == PendingRequest::Demo {
                     self.tour = Some(Tour::Starting { by_command: self.overlays.welcome.is_none() });
                 }
-                self.ask(request, pending);
+                self.send_request(request, pending);
             }
             WindowAction::Select(selection) => self.select(selection, context),
             WindowAction::Reveal(element) => self.reveal(element, context),
@@ -88,7 +88,7 @@ impl Workbench {
                 self.dock.show(PanelId::Log);
                 self.panels.log.go_to(revision);
             }
-            WindowAction::AskPath(purpose) => self.ask_path(purpose, context),
+            WindowAction::AskPath(purpose) => self.open_path_dialog(purpose, context),
             WindowAction::Spec(action) => self.perform_spec(action, context),
             WindowAction::LinkFrom(end) => {
                 let popup = self.view().map(|view| TraceLinkPicker::new(&view, end));
@@ -97,9 +97,9 @@ impl Workbench {
             WindowAction::Offer { refusal, text, action } => self.notices.offer(&refusal, text, *action),
             WindowAction::Notify { message, details, button } => {
                 let button = button.map(|(text, action)| (text, *action));
-                self.notices.tell_with(ToastTone::Good, message, details, button);
+                self.notices.show_with_actions(ToastTone::Good, message, details, button);
             }
-            WindowAction::Warn { message, details } => self.notices.tell(ToastTone::Bad, message, details),
+            WindowAction::Warn { message, details } => self.notices.show(ToastTone::Bad, message, details),
             WindowAction::SelectCreated(elements) => {
                 self.session.created = CreatedElements::Select(elements);
                 self.select_created(context);
@@ -108,25 +108,28 @@ impl Workbench {
             WindowAction::DropNudges => self.nudge.give_up(),
             WindowAction::Review(request) => {
                 let request = MainRequest::Review(request);
-                let pending = PendingRequest::Review(ReviewFeature::pending(&request));
+                let pending = PendingRequest::Review(ReviewFeature::describe_request(&request));
                 self.request(request, pending);
             }
             WindowAction::OpenProposal(id) => self.deliver(ReviewMessage::Open(id), context),
             WindowAction::CloseProposal => self.deliver(ReviewMessage::Close, context),
             WindowAction::StartPreview(shown) => self.start_preview(shown, context),
-            WindowAction::LookAt(session) => self.session.looked_at = Some(session),
+            WindowAction::LookAt(session) => self.session.visible_preview = Some(session),
             WindowAction::SetOverriding(on) => self.session.overriding = on,
             WindowAction::Promote(which) => {
-                self.ask(WorkbenchRequest::Run(Command::PromoteOverrides(which)), PendingRequest::Promote);
+                self.send_request(
+                    WorkbenchRequest::Run(Command::PromoteOverrides(which)),
+                    PendingRequest::Promote,
+                );
             }
             WindowAction::Gesture(session, gesture) => {
                 if let Err(error) = self.link.preview(session, gesture) {
                     tracing::debug!(%error, "cannot send to the preview");
                 }
             }
-            WindowAction::Upstream { ticket, ask } => self.ask_upstream(ticket, ask),
+            WindowAction::Upstream { ticket, ask } => self.send_server_request(ticket, ask),
             WindowAction::OpenServer(server) => {
-                self.panels.upstreams.open(server);
+                self.panels.managed_servers.open(server);
                 self.dock.show(PanelId::Upstreams);
             }
             WindowAction::TakeBack(revision) => {
@@ -140,10 +143,10 @@ impl Workbench {
                     Ordering::Greater => {
                         let more = vec!["Revert it in the log to keep later changes.".to_owned()];
                         let message = "Nothing was undone: the workspace has changed since.";
-                        return self.notices.tell(ToastTone::Bad, message, more);
+                        return self.notices.show(ToastTone::Bad, message, more);
                     }
                 };
-                self.ask(request, PendingRequest::Revert(revision));
+                self.send_request(request, PendingRequest::Revert(revision));
             }
         }
     }
@@ -151,7 +154,7 @@ impl Workbench {
     /// Sends a change. Created elements are selected when they arrive.
     pub(super) fn run(&mut self, command: Command) {
         let select_created = selects_what_it_makes(&command);
-        self.ask(WorkbenchRequest::Run(command), PendingRequest::Change { select_created });
+        self.send_request(WorkbenchRequest::Run(command), PendingRequest::Change { select_created });
     }
 
     fn run_or_refuse(&mut self, command: impl FnOnce(&Self) -> Result<Option<Command>, Refusal>) {

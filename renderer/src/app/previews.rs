@@ -1,7 +1,7 @@
 //! Starts and follows previews.
 
 use super::{PendingRequest, Workbench};
-use crate::{commands::CommandId as Id, panel_id::PanelId, preview_display::showable};
+use crate::{commands::CommandId as Id, panel_id::PanelId, preview_display::preview_target};
 use egui::Context;
 use shared_protocol::{
     messages::WorkbenchRequest,
@@ -15,9 +15,9 @@ impl Workbench {
     pub(super) fn previews_told(&mut self, context: &Context) {
         let sessions: Vec<PreviewId> =
             self.replica.previews().sessions.iter().map(|session| session.id).collect();
-        self.panels.preview.keep(&sessions);
+        self.panels.preview.retain(&sessions);
         // A selection in a component preview is on no board, so the board selection is cleared for the inspector.
-        let looked_at = self.view().and_then(|view| view.looked_at);
+        let looked_at = self.view().and_then(|view| view.visible_preview);
         let picked = looked_at
             .filter(|session| !matches!(session.shows, PreviewTarget::Route(_)))
             .and_then(|session| Some((session.id, session.selected.as_ref()?.instance.clone())));
@@ -40,25 +40,25 @@ impl Workbench {
                 session.id,
                 matches!(session.state, PreviewSessionStatus::Stopped | PreviewSessionStatus::Failed(_)),
             );
-            self.session.looked_at = Some(id);
+            self.session.visible_preview = Some(id);
             if ended {
-                self.ask_preview(PreviewRequest::Restart(id));
+                self.send_preview_request(PreviewRequest::Restart(id));
             }
             return;
         }
         let screen = self.panels.preview.first_screen(context, self.theme.dark);
         let request = PreviewRequest::Start { shows: shown, screen };
-        self.ask(WorkbenchRequest::Preview(request), PendingRequest::Preview);
+        self.send_request(WorkbenchRequest::Preview(request), PendingRequest::Preview);
     }
 
-    fn ask_preview(&mut self, request: PreviewRequest) {
-        self.ask(WorkbenchRequest::Preview(request), PendingRequest::Other);
+    fn send_preview_request(&mut self, request: PreviewRequest) {
+        self.send_request(WorkbenchRequest::Preview(request), PendingRequest::Other);
     }
 
     pub(super) fn preview_answered(&mut self, answer: PreviewResponse, pending: Option<PendingRequest>) {
         match (answer, pending) {
             (PreviewResponse::Started(session), Some(PendingRequest::Preview)) => {
-                self.session.looked_at = Some(session);
+                self.session.visible_preview = Some(session);
             }
             (PreviewResponse::Log(lines), Some(PendingRequest::PreviewLog(session))) => {
                 self.panels.preview.log.receive(session, lines);
@@ -69,21 +69,25 @@ impl Workbench {
 
     pub(super) fn run_preview_command(&mut self, id: Id, context: &Context) {
         let Some(view) = self.view() else { return };
-        let session = view.looked_at.map(|session| (session.id, session.mode));
+        let session = view.visible_preview.map(|session| (session.id, session.mode));
         match (id, session) {
             (Id::PreviewSelection, _) => {
-                if let Some(shown) = showable(&view) {
+                if let Some(shown) = preview_target(&view) {
                     self.start_preview(shown, context);
                 }
             }
             (Id::PreviewInspect, Some((session, mode))) => {
                 let mode =
                     if mode == PreviewMode::Inspect { PreviewMode::Interact } else { PreviewMode::Inspect };
-                self.ask_preview(PreviewRequest::Mode { session, mode });
+                self.send_preview_request(PreviewRequest::Mode { session, mode });
             }
-            (Id::PreviewRestart, Some((session, _))) => self.ask_preview(PreviewRequest::Restart(session)),
-            (Id::PreviewStop, Some((session, _))) => self.ask_preview(PreviewRequest::Stop(session)),
-            (Id::PreviewClose, Some((session, _))) => self.ask_preview(PreviewRequest::Close(session)),
+            (Id::PreviewRestart, Some((session, _))) => {
+                self.send_preview_request(PreviewRequest::Restart(session))
+            }
+            (Id::PreviewStop, Some((session, _))) => self.send_preview_request(PreviewRequest::Stop(session)),
+            (Id::PreviewClose, Some((session, _))) => {
+                self.send_preview_request(PreviewRequest::Close(session))
+            }
             _ => {}
         }
     }

@@ -12,11 +12,11 @@ use shared_protocol::messages::Presence;
 impl Workbench {
     /// Restores the panels of this workspace, and the user's settings unless they were changed in this window.
     pub(super) fn restore(&mut self, presence: &Presence, context: &Context) {
-        self.told_layout = layout_from_text(&presence.window);
-        self.dock = Dock::of(self.told_layout.clone());
+        self.sent_layout = layout_from_text(&presence.window);
+        self.dock = Dock::from_layout(self.sent_layout.clone());
         if !self.has_changed_settings {
             self.settings = WindowSettings::from_text(&presence.settings);
-            self.told_settings = self.settings.clone();
+            self.sent_settings = self.settings.clone();
         }
         self.apply_settings(context);
     }
@@ -50,18 +50,18 @@ impl Workbench {
     }
 
     /// Schedules a presence update when the layout or the settings have changed.
-    pub(super) fn remember(&mut self, context: &Context) {
+    pub(super) fn schedule_presence_if_changed(&mut self, context: &Context) {
         if self.replica.workspace().is_none() {
             return;
         }
-        if self.told_settings != self.settings {
-            self.told_settings = self.settings.clone();
+        if self.sent_settings != self.settings {
+            self.sent_settings = self.settings.clone();
             self.has_changed_settings = true;
             self.apply_settings(context);
-        } else if self.told_layout == *self.dock.place() {
+        } else if self.sent_layout == *self.dock.place() {
             return;
         }
-        self.told_layout = self.dock.place().clone();
+        self.sent_layout = self.dock.place().clone();
         self.presence_changed(context);
     }
 }

@@ -23,7 +23,7 @@ impl Workbench {
     pub(super) fn perform_spec(&mut self, action: SpecAction, context: &Context) {
         match action {
             SpecAction::Ask { ticket, request } => {
-                self.ask(WorkbenchRequest::Bundle(request), PendingRequest::Bundle(ticket));
+                self.send_request(WorkbenchRequest::Bundle(request), PendingRequest::Bundle(ticket));
             }
             SpecAction::Open(page) => self.open_page(page),
             SpecAction::OpenAt(entity, field) => {
@@ -35,7 +35,7 @@ impl Workbench {
             SpecAction::Close(page) => self.close_page(&page),
             SpecAction::Edit(entity) => self.panels.specs.edit(&entity),
             SpecAction::Save => self.save_page(context),
-            SpecAction::AskDelete(entity) => self.ask_delete(entity),
+            SpecAction::AskDelete(entity) => self.confirm_delete(entity),
             SpecAction::Delete(entity) => {
                 let mut actions = Vec::new();
                 self.panels.specs.delete(&entity, &mut actions);
@@ -52,12 +52,12 @@ impl Workbench {
     pub(super) fn run_spec_command(&mut self, id: Id, context: &Context) {
         match id {
             Id::SpecBack => {
-                self.session.history.back();
-                self.turned();
+                self.session.history.go_back();
+                self.handle_navigation();
             }
             Id::SpecForward => {
                 self.session.history.forward();
-                self.turned();
+                self.handle_navigation();
             }
             _ => {}
         }
@@ -105,14 +105,14 @@ impl Workbench {
                 if self.session.history.current() == Some(&page) {
                     self.session.history.replace(SpecPage::Entity(entity));
                 } else {
-                    self.session.history.forget(&page);
+                    self.session.history.remove(&page);
                 }
-                self.turned();
-                self.notices.tell(ToastTone::Good, format!("Created {id}"), Vec::new());
+                self.handle_navigation();
+                self.notices.show(ToastTone::Good, format!("Created {id}"), Vec::new());
             }
             SpecOutcome::Deleted(entity) => {
                 let more = vec!["Undo restores it.".to_owned()];
-                self.notices.tell(ToastTone::Good, format!("Deleted {}", entity.id), more);
+                self.notices.show(ToastTone::Good, format!("Deleted {}", entity.id), more);
                 self.close_page(&SpecPage::Entity(entity));
             }
         }
@@ -129,17 +129,17 @@ impl Workbench {
 
     fn open_page(&mut self, page: SpecPage) {
         self.session.history.open(page);
-        self.turned();
+        self.handle_navigation();
     }
 
-    fn turned(&mut self) {
-        self.panels.specs.turned(self.session.history.current());
+    fn handle_navigation(&mut self) {
+        self.panels.specs.handle_navigation(self.session.history.current());
         self.dock.show(PanelId::Reader);
     }
 
     fn close_page(&mut self, page: &SpecPage) {
-        self.session.history.forget(page);
-        self.panels.specs.turned(self.session.history.current());
+        self.session.history.remove(page);
+        self.panels.specs.handle_navigation(self.session.history.current());
         if self.session.history.current().is_none() {
             self.dock.close(PanelId::Reader);
         }
@@ -153,7 +153,7 @@ impl Workbench {
         self.perform_all(actions, context);
     }
 
-    fn ask_delete(&mut self, entity: EntityRef) {
+    fn confirm_delete(&mut self, entity: EntityRef) {
         let referrers = self.panels.specs.referrers(&entity);
         self.dialogs.open(ModalDialog::DeleteEntity { entity, referrers });
     }

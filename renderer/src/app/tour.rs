@@ -1,6 +1,6 @@
 //! The demo with its tour, and the result of importing a folder.
 
-use super::{Workbench, view_of};
+use super::{Workbench, build_view};
 use crate::{
     panels::notices::ToastTone,
     tour::{Tour, TourProgress},
@@ -19,9 +19,9 @@ impl Workbench {
     }
 
     pub(super) fn tour_ui(&mut self, context: &Context, actions: &mut Vec<WindowAction>) {
-        let counts = self.counted();
+        let counts = self.badge_counts();
         let (Some(Tour::Going(steps)), Some(area)) = (&mut self.tour, self.canvas_area) else { return };
-        let Some(view) = view_of(&self.replica, &self.session, &self.theme, counts) else { return };
+        let Some(view) = build_view(&self.replica, &self.session, &self.theme, counts) else { return };
         let area = Rect::from_min_size(pos2(area.x, area.y), vec2(area.w, area.h));
         if !steps.show_ui(context, &view, area, actions) {
             self.tour = None;
@@ -33,6 +33,6 @@ impl Workbench {
         self.overlays.welcome = None;
         let root = self.workspace().map_or_else(String::new, |workspace| workspace.root.clone());
         let more = vec![root, "Your Terraform files stay as they are.".to_owned()];
-        self.notices.tell(ToastTone::Good, "Created a workspace for the imported folder", more);
+        self.notices.show(ToastTone::Good, "Created a workspace for the imported folder", more);
     }
 }

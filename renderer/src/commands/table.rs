@@ -21,7 +21,7 @@ const fn group(def: CommandDef) -> CommandDef {
     CommandDef { starts_group: true, ..def }
 }
 
-const fn typing(def: CommandDef) -> CommandDef {
+const fn while_typing(def: CommandDef) -> CommandDef {
     CommandDef { while_typing: true, ..def }
 }
 
@@ -70,7 +70,7 @@ pub(crate) const COMMANDS: &[CommandDef] = &[
         CommandRequirement::Workspace,
     )),
     row(Id::Panel(PanelId::Audit), CommandMenu::Review, "Audit", &[], CommandRequirement::Workspace),
-    typing(row(
+    while_typing(row(
         Id::Welcome,
         CommandMenu::File,
         "Open or create workspace…",
@@ -80,14 +80,14 @@ pub(crate) const COMMANDS: &[CommandDef] = &[
     row(Id::OpenFolder, CommandMenu::File, "Open folder…", &[], CommandRequirement::Workspace),
     row(Id::OpenExample, CommandMenu::File, "Open example workspace", &[], CommandRequirement::Workspace),
     row(Id::StartDemo, CommandMenu::File, "Show me a proposal", &[], CommandRequirement::Workspace),
-    group(typing(row(
+    group(while_typing(row(
         Id::Save,
         CommandMenu::File,
         "Save",
         &[KeyChord::ctrl(Key::S)],
         CommandRequirement::Workspace,
     ))),
-    group(typing(row(
+    group(while_typing(row(
         Id::ExportBoard,
         CommandMenu::File,
         "Export board…",
@@ -101,14 +101,14 @@ pub(crate) const COMMANDS: &[CommandDef] = &[
         &[],
         CommandRequirement::Workspace,
     ),
-    group(typing(row(
+    group(while_typing(row(
         Id::Settings,
         CommandMenu::File,
         "Settings…",
         &[KeyChord::ctrl(Key::Comma)],
         CommandRequirement::Nothing,
     ))),
-    group(typing(row(
+    group(while_typing(row(
         Id::Quit,
         CommandMenu::File,
         "Quit",
@@ -453,7 +453,7 @@ pub(crate) const COMMANDS: &[CommandDef] = &[
     row(Id::DarkTheme, CommandMenu::View, "Dark theme", &[], CommandRequirement::Nothing),
     row(Id::HighContrastTheme, CommandMenu::View, "High contrast theme", &[], CommandRequirement::Nothing),
     row(Id::SystemTheme, CommandMenu::View, "Use system theme", &[], CommandRequirement::Nothing),
-    typing(row(
+    while_typing(row(
         Id::CommandPalette,
         CommandMenu::Help,
         "Command palette…",

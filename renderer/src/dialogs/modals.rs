@@ -51,7 +51,7 @@ impl ModalDialog {
         let path = match &purpose {
             PathPurpose::ImportTerraform => root.to_owned(),
             PathPurpose::OpenWorkspace | PathPurpose::OpenTerraform => {
-                super::beside(root).display().to_string()
+                super::start_folder(root).display().to_string()
             }
             PathPurpose::NewWorkspace { template } => {
                 let name = match template {
@@ -61,7 +61,7 @@ impl ModalDialog {
                     WorkspaceTemplate::Spec => "spec",
                     WorkspaceTemplate::Example => "example",
                 };
-                super::beside(root).join(name).display().to_string()
+                super::start_folder(root).join(name).display().to_string()
             }
             PathPurpose::Export { suggestion, .. } => format!("{root}/{suggestion}"),
             PathPurpose::ExportAudit => format!("{root}/{}", PathPurpose::AUDIT_FILE),

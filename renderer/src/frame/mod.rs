@@ -5,7 +5,7 @@
 //! ```text
 //! panel_ui(&mut self, ui, cx) ── cx.send(message) ────► app ─► handle(message, cx)    same feature
 //!                             ── cx.request(request) ─► app ─► main ─► responded(response, pending, …)
-//!                             ── cx.act(action) ──────► app: panels, selection, notices, other features
+//!                             ── cx.push_action(action) ──────► app: panels, selection, notices, other features
 //! ```
 //!
 //! Must not know: any feature.
@@ -21,7 +21,7 @@ pub(crate) trait Feature {
     /// The purpose of a request, kept until main responds.
     type Pending;
 
-    fn pending(request: &MainRequest) -> Self::Pending;
+    fn describe_request(request: &MainRequest) -> Self::Pending;
 }
 
 /// A request to main. Decisions about proposals have a channel of their own, which only the window has.
@@ -74,11 +74,11 @@ impl<F: Feature> CommandSender<F> {
 
     pub(crate) fn request(&self, request: impl Into<MainRequest>) {
         let request = request.into();
-        let pending = F::pending(&request);
+        let pending = F::describe_request(&request);
         self.commands.borrow_mut().push(FeatureCommand::Request { request, pending });
     }
 
-    pub(crate) fn act(&self, action: WindowAction) {
+    pub(crate) fn push_action(&self, action: WindowAction) {
         self.commands.borrow_mut().push(FeatureCommand::Action(action));
     }
 

@@ -1,14 +1,14 @@
 //! The agents panel: each client with its last request, and buttons to pause or disconnect it.
 
 use crate::{
-    agents::{ask, pill::activity_colour},
+    agents::{pill::activity_colour, push_request},
     commands::CommandId,
     view::{FrameView, WindowAction},
     widgets::{body_font, empty_state_ui, paint_line, small_font},
-    wording::{ago, now},
+    wording::{ago, unix_millis},
 };
 use egui::{Align2, Rect, RichText, Sense, Ui, pos2, vec2};
-use shared_protocol::mcp::{McpClientTransport, McpClientView, McpEra, McpMode, McpRequest};
+use shared_protocol::mcp::{McpClientTransport, McpClientView, McpMode, McpProtocolEra, McpRequest};
 use std::time::Duration;
 
 const ROW_HEIGHT: f32 = 40.0;
@@ -35,7 +35,7 @@ pub(crate) fn agents_ui(ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<Win
         });
         return;
     }
-    let now = now();
+    let now = unix_millis();
     ui.spacing_mut().item_spacing.y = 0.0;
     egui::ScrollArea::vertical().auto_shrink([false, false]).show_rows(
         ui,
@@ -81,7 +81,14 @@ fn client_ui(
         format!("{} {}", client.name, client.version)
     };
     paint_line(ui, top, Align2::LEFT_CENTER, &name, body_font(ui), theme.text);
-    paint_line(ui, bottom, Align2::LEFT_CENTER, &doing(client, now), small_font(ui), theme.text_muted);
+    paint_line(
+        ui,
+        bottom,
+        Align2::LEFT_CENTER,
+        &describe_activity(client, now),
+        small_font(ui),
+        theme.text_muted,
+    );
     let buttons = Rect::from_min_max(
         pos2(rect.right() - BUTTONS_WIDTH + 4.0, rect.top() + 8.0),
         rect.max - vec2(4.0, 8.0),
@@ -97,7 +104,7 @@ fn buttons_ui(ui: &mut Ui, client: &McpClientView, actions: &mut Vec<WindowActio
         let end =
             ui.button(RichText::new("Disconnect").small()).accessible_name(format!("Disconnect {name}"));
         if end.clicked() {
-            ask(actions, McpRequest::Disconnect { client: client.id });
+            push_request(actions, McpRequest::Disconnect { client: client.id });
         }
     }
     let (word, request) = if client.paused {
@@ -107,19 +114,19 @@ fn buttons_ui(ui: &mut Ui, client: &McpClientView, actions: &mut Vec<WindowActio
     };
     let hold = ui.button(RichText::new(word).small()).accessible_name(format!("{word} {name}"));
     if hold.on_hover_text("Requests from a paused client are refused").clicked() {
-        ask(actions, request);
+        push_request(actions, request);
     }
 }
 
 /// Describes the last request and its time, the counters, and the transport.
-fn doing(client: &McpClientView, now: u64) -> String {
+fn describe_activity(client: &McpClientView, now: u64) -> String {
     let over = match client.transport {
         McpClientTransport::Http => "HTTP",
         McpClientTransport::Bridge => "bridge",
     };
     let era = match client.era {
-        McpEra::Legacy => "session",
-        McpEra::Modern => "stateless",
+        McpProtocolEra::Legacy => "session",
+        McpProtocolEra::Modern => "stateless",
     };
     let state = match (client.paused, client.reading.is_empty()) {
         (true, _) => "paused".to_owned(),

@@ -3,7 +3,7 @@
 use crate::{
     view::{FrameView, WindowAction},
     widgets::{body_font, empty_state_ui, paint_line, small_font},
-    wording::{ago, describe_actor, now},
+    wording::{ago, describe_actor, unix_millis},
 };
 use egui::{Align2, Role, Sense, Ui, WidgetInfo, vec2};
 use shared_protocol::{
@@ -21,7 +21,7 @@ pub(crate) struct LogPanel {
     entries: Vec<OperationLogEntry>,
     /// The log changed since the last request.
     stale: bool,
-    asked: bool,
+    is_requested: bool,
     /// The operation to highlight; the list scrolls to it once it is loaded.
     marked: Option<Revision>,
     unseen: bool,
@@ -30,18 +30,18 @@ pub(crate) struct LogPanel {
 }
 
 impl LogPanel {
-    pub(crate) fn changed(&mut self) {
+    pub(crate) fn mark_stale(&mut self) {
         self.stale = true;
     }
 
     pub(crate) fn receive(&mut self, entries: Vec<OperationLogEntry>) {
         self.entries = entries;
-        self.asked = false;
+        self.is_requested = false;
     }
 
     /// Clears the pending request after a failure, so that it can be sent again.
     pub(crate) fn forget_asking(&mut self) {
-        self.asked = false;
+        self.is_requested = false;
     }
 
     pub(crate) fn reset(&mut self) {
@@ -62,22 +62,22 @@ impl LogPanel {
             self.reach = needed;
             self.stale = true;
         }
-        self.unseen = place.is_none() && (self.stale || self.asked);
+        self.unseen = place.is_none() && (self.stale || self.is_requested);
         place
     }
 
     pub(crate) fn show_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>) {
         let place = self.place_of_marked(view.snapshot.revision());
         // Sends one request per change; an empty or missing answer is not requested again.
-        if self.stale && !self.asked && view.snapshot.revision().0 > 0 {
-            (self.stale, self.asked) = (false, true);
+        if self.stale && !self.is_requested && view.snapshot.revision().0 > 0 {
+            (self.stale, self.is_requested) = (false, true);
             actions.push(WindowAction::Ask(WorkbenchRequest::Log { limit: self.reach.max(DEFAULT_ENTRIES) }));
         }
         if self.entries.is_empty() {
             empty_state_ui(ui, view.theme, "No operations yet", "Changes appear here and can be reverted.");
             return;
         }
-        let now = now();
+        let now = unix_millis();
         ui.spacing_mut().item_spacing.y = 0.0;
         let mut area = egui::ScrollArea::vertical().auto_shrink([false, false]);
         if let Some(place) = place {
@@ -106,7 +106,7 @@ fn entry_ui(
     if !ui.is_rect_visible(rect) {
         return;
     }
-    let name = format!("Operation {}: {}", entry.revision, words(entry));
+    let name = format!("Operation {}: {}", entry.revision, describe_entry(entry));
     row.widget_info(|| WidgetInfo::selected(Role::ListItem, true, marked, &name));
     if marked {
         ui.painter().rect_filled(rect, 4, theme.selection);
@@ -125,7 +125,7 @@ fn entry_ui(
     let right = room.with_max_x(room.right() - 76.0).with_min_x(room.left() + room.width() * 0.5);
     let width = paint_line(ui, right, Align2::RIGHT_CENTER, &note, small_font(ui), theme.text_muted);
     let summary = room.with_min_x(number.right() + 4.0).with_max_x(right.right() - width - 12.0);
-    paint_line(ui, summary, Align2::LEFT_CENTER, &words(entry), body_font(ui), theme.text);
+    paint_line(ui, summary, Align2::LEFT_CENTER, &describe_entry(entry), body_font(ui), theme.text);
     let button =
         egui::Rect::from_center_size(egui::pos2(room.right() - 32.0, room.center().y), vec2(62.0, 22.0));
     let mut child = ui.new_child(egui::UiBuilder::new().max_rect(button).id_salt(entry.revision.0));
@@ -140,7 +140,7 @@ fn entry_ui(
     }
 }
 
-fn words(entry: &OperationLogEntry) -> String {
+fn describe_entry(entry: &OperationLogEntry) -> String {
     match entry.kind {
         OperationKind::Edit => entry.summary.clone(),
         OperationKind::Undo(of) => format!("Undo of {of} · {}", entry.summary),

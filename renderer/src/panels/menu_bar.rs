@@ -4,7 +4,7 @@ use crate::{
     commands::{COMMANDS, CommandFacts, CommandId, CommandMenu, find},
     view::{FrameView, WindowAction},
     widgets::{body_font, focus_ring, icon_button_ui, kind_icon, paint_icon, paint_line, small_font},
-    wording::counted,
+    wording::count_noun,
 };
 use canvas::theme::WorkbenchTheme;
 use egui::{
@@ -24,7 +24,7 @@ pub(crate) fn menu_bar_ui(
     is_on: impl Fn(CommandId) -> bool,
     actions: &mut Vec<WindowAction>,
 ) {
-    let facts = CommandFacts::of(view);
+    let facts = CommandFacts::from_view(view);
     egui::MenuBar::new().ui(ui, |ui| {
         for menu in CommandMenu::SHOWN {
             ui.menu_button(menu.title(), |ui| {
@@ -120,7 +120,7 @@ pub(crate) fn board_tabs_ui(ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec
 }
 
 fn tab_ui(ui: &mut Ui, view: &FrameView<'_>, board: &Board, actions: &mut Vec<WindowAction>) {
-    let (theme, chosen, held) = (view.theme, view.board == Some(board.id), view.holds(board.id));
+    let (theme, chosen, held) = (view.theme, view.board == Some(board.id), view.is_board_held(board.id));
     let text = ui.painter().layout_no_wrap(board.title.clone(), body_font(ui), theme.text);
     let problems = view.problem_counts.get(&board.id).copied().unwrap_or_default();
     let count = if problems > 99 { "99+".to_owned() } else { problems.to_string() };
@@ -132,11 +132,11 @@ fn tab_ui(ui: &mut Ui, view: &FrameView<'_>, board: &Board, actions: &mut Vec<Wi
     response.widget_info(|| WidgetInfo::selected(Role::Tab, true, chosen, &name));
     let about = match problems {
         0 => "no problems".to_owned(),
-        many => counted(many, "problem"),
+        many => count_noun(many, "problem"),
     };
     ui.ctx().accesskit_node_builder(response.id, |node| node.set_description(about.as_str()));
     if ui.is_rect_visible(rect) {
-        let look = BoardTabLook { chosen, held, count: count.as_deref() };
+        let look = BoardTabLook { is_selected: chosen, held, count: count.as_deref() };
         paint_tab(ui, theme, board, rect, &response, look);
     }
     if response.clicked() {
@@ -159,7 +159,7 @@ fn tab_ui(ui: &mut Ui, view: &FrameView<'_>, board: &Board, actions: &mut Vec<Wi
 }
 
 struct BoardTabLook<'a> {
-    chosen: bool,
+    is_selected: bool,
     held: bool,
     /// The number of problems.
     count: Option<&'a str>,
@@ -173,7 +173,7 @@ fn paint_tab(
     response: &Response,
     look: BoardTabLook<'_>,
 ) {
-    let BoardTabLook { chosen, held, count } = look;
+    let BoardTabLook { is_selected: chosen, held, count } = look;
     let corners = CornerRadius { nw: 6, ne: 6, sw: 0, se: 0 };
     if chosen {
         ui.painter().rect_filled(rect, corners, theme.canvas);

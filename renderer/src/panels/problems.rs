@@ -123,7 +123,7 @@ impl ProblemsPanel {
         }
         let problems = view.problems.iter().map(ProblemRow::Board);
         let mut entries: Vec<ProblemRow<'_>> = problems
-            .chain(findings::all(view).map(ProblemRow::Told))
+            .chain(findings::all_findings(view).map(ProblemRow::Told))
             .chain(registry.iter().map(ProblemRow::Module))
             .filter(|entry| self.only.is_none_or(|only| only == entry.severity()))
             .collect();
@@ -174,7 +174,7 @@ fn rows_ui(ui: &mut Ui, view: &FrameView<'_>, entries: &[ProblemRow<'_>], action
             for entry in entries.get(range).unwrap_or_default() {
                 match entry {
                     ProblemRow::Board(problem) => problem_ui(ui, view, problem, actions),
-                    ProblemRow::Told(told) => told_ui(ui, view, told, actions),
+                    ProblemRow::Told(told) => finding_ui(ui, view, told, actions),
                     ProblemRow::Module(problem) => {
                         let place = format!("{} in {}", problem.entry, problem.origin);
                         let sense = (Sense::hover(), 0.0);
@@ -186,9 +186,9 @@ fn rows_ui(ui: &mut Ui, view: &FrameView<'_>, entries: &[ProblemRow<'_>], action
     );
 }
 
-fn told_ui(ui: &mut Ui, view: &FrameView<'_>, told: &BoardFinding<'_>, actions: &mut Vec<WindowAction>) {
+fn finding_ui(ui: &mut Ui, view: &FrameView<'_>, told: &BoardFinding<'_>, actions: &mut Vec<WindowAction>) {
     let finding = told.finding;
-    let place = format!("{} · {}", place_of(view, told.board, told.element()), told.origin.word());
+    let place = format!("{} · {}", place_of(view, told.board, told.element()), told.origin.label());
     let row = line_ui(ui, view, finding.severity, &finding.message, &place, (Sense::click(), 0.0));
     if row.clicked() {
         actions.push(match &finding.prop {
@@ -235,7 +235,7 @@ struct ProblemFix {
 }
 
 fn fix_of(view: &FrameView<'_>, problem: &BoardProblem) -> Option<ProblemFix> {
-    if view.holds(problem.board) {
+    if view.is_board_held(problem.board) {
         return None;
     }
     let id = match problem.element {

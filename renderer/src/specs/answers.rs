@@ -23,21 +23,21 @@ pub(crate) struct CachedSpecAnswer<T> {
     /// The refusal of the last request.
     pub(crate) refused: Option<Refusal>,
     /// The bundle generation of the last request.
-    asked: Option<u64>,
+    requested_generation: Option<u64>,
     /// The number of answers received.
     pub(crate) version: u64,
 }
 
 impl<T> Default for CachedSpecAnswer<T> {
     fn default() -> Self {
-        Self { value: None, refused: None, asked: None, version: 0 }
+        Self { value: None, refused: None, requested_generation: None, version: 0 }
     }
 }
 
 impl<T> CachedSpecAnswer<T> {
     /// Returns whether a request is needed for this generation, and marks it as sent.
-    fn must_ask(&mut self, generation: u64) -> bool {
-        self.asked.replace(generation) != Some(generation)
+    fn needs_request(&mut self, generation: u64) -> bool {
+        self.requested_generation.replace(generation) != Some(generation)
     }
 
     fn receive(&mut self, result: Result<T, Refusal>) {
@@ -50,7 +50,7 @@ impl<T> CachedSpecAnswer<T> {
 
     /// Forces a new request when the answer is next shown.
     pub(crate) fn forget_asking(&mut self) {
-        self.asked = None;
+        self.requested_generation = None;
     }
 }
 
@@ -63,7 +63,7 @@ pub(crate) struct EntityList {
 }
 
 impl EntityList {
-    fn of(entities: Vec<EntitySummary>) -> Self {
+    fn from_summaries(entities: Vec<EntitySummary>) -> Self {
         let key = |summary: &EntitySummary| format!("{} {}", summary.entity.id, summary.title).to_lowercase();
         Self { keys: entities.iter().map(key).collect(), entities }
     }
@@ -85,9 +85,9 @@ pub(crate) struct LoadedEntity {
 }
 
 impl LoadedEntity {
-    fn of(view: EntityView) -> Self {
+    fn from_view(view: EntityView) -> Self {
         let data = OrderedJson::parse(&view.data).unwrap_or_default();
-        let schema = EntityFormSchema::of(&view.schema);
+        let schema = EntityFormSchema::from_view(&view.schema);
         Self { view, data, schema }
     }
 }
@@ -118,31 +118,31 @@ pub(crate) struct SpecAnswers {
     coverage: BTreeMap<String, CachedSpecAnswer<Vec<RelationCoverageView>>>,
     knowledge: BTreeMap<String, CachedSpecAnswer<String>>,
     /// The latest search results, with their query.
-    pub(crate) found: (String, Vec<EntitySummary>),
+    pub(crate) search_results: (String, Vec<EntitySummary>),
     /// The query of the search in progress.
     searching: Option<String>,
-    asked: BTreeMap<u64, SpecQuestion>,
+    pending: BTreeMap<u64, SpecQuestion>,
     next: u64,
 }
 
 impl SpecAnswers {
-    pub(crate) fn ask(
+    pub(crate) fn send_question(
         &mut self,
         question: SpecQuestion,
         request: BundleRequest,
         actions: &mut Vec<WindowAction>,
     ) {
         self.next += 1;
-        self.asked.insert(self.next, question);
+        self.pending.insert(self.next, question);
         actions.push(WindowAction::Spec(SpecAction::Ask { ticket: self.next, request }));
     }
 
     pub(crate) fn question(&mut self, ticket: u64) -> Option<SpecQuestion> {
-        self.asked.remove(&ticket)
+        self.pending.remove(&ticket)
     }
 
     /// Requests an answer, unless it was already requested for this generation or the bundle does not exist.
-    pub(crate) fn want(
+    pub(crate) fn request_if_needed(
         &mut self,
         bundles: &BundlesView,
         question: SpecQuestion,
@@ -163,32 +163,32 @@ impl SpecAnswers {
             _ => return,
         };
         let Some(generation) = generation(bundles, bundle) else { return };
-        let must_ask = match &question {
+        let needs_request = match &question {
             SpecQuestion::Entities(bundle) => {
-                self.entities.entry(bundle.clone()).or_default().must_ask(generation)
+                self.entities.entry(bundle.clone()).or_default().needs_request(generation)
             }
             SpecQuestion::Entity(entity) => {
                 if self.entity.len() >= MAX_CACHED_ENTITIES && !self.entity.contains_key(entity) {
                     self.entity.clear();
                 }
-                self.entity.entry(entity.clone()).or_default().must_ask(generation)
+                self.entity.entry(entity.clone()).or_default().needs_request(generation)
             }
             SpecQuestion::Schema(bundle, kind) => {
-                self.schemas.entry((bundle.clone(), kind.clone())).or_default().must_ask(generation)
+                self.schemas.entry((bundle.clone(), kind.clone())).or_default().needs_request(generation)
             }
             SpecQuestion::Diagnostics(bundle) => {
-                self.diagnostics.entry(bundle.clone()).or_default().must_ask(generation)
+                self.diagnostics.entry(bundle.clone()).or_default().needs_request(generation)
             }
             SpecQuestion::Coverage(bundle) => {
-                self.coverage.entry(bundle.clone()).or_default().must_ask(generation)
+                self.coverage.entry(bundle.clone()).or_default().needs_request(generation)
             }
             SpecQuestion::Knowledge(bundle) => {
-                self.knowledge.entry(bundle.clone()).or_default().must_ask(generation)
+                self.knowledge.entry(bundle.clone()).or_default().needs_request(generation)
             }
             _ => false,
         };
-        if must_ask {
-            self.ask(question, request, actions);
+        if needs_request {
+            self.send_question(question, request, actions);
         }
     }
 
@@ -227,12 +227,12 @@ impl SpecAnswers {
     /// Searches all bundles. Only one search runs at a time; the newest query follows it.
     pub(crate) fn search(&mut self, query: &str, limit: u32, actions: &mut Vec<WindowAction>) {
         let query = query.trim();
-        if query.is_empty() || self.found.0 == query || self.searching.is_some() {
+        if query.is_empty() || self.search_results.0 == query || self.searching.is_some() {
             return;
         }
         self.searching = Some(query.to_owned());
         let request = BundleRequest::Search { bundle: None, query: query.to_owned(), limit };
-        self.ask(SpecQuestion::Search(query.to_owned()), request, actions);
+        self.send_question(SpecQuestion::Search(query.to_owned()), request, actions);
     }
 
     /// Clears the cache, because another workspace may have a bundle with the same name.
@@ -251,21 +251,23 @@ impl SpecAnswers {
                 self.entities.entry(bundle.clone()).or_default().receive(pick(
                     result,
                     |answer| match answer {
-                        BundleResponse::Entities { entities, .. } => Some(EntityList::of(entities)),
+                        BundleResponse::Entities { entities, .. } => {
+                            Some(EntityList::from_summaries(entities))
+                        }
                         _ => None,
                     },
                 ));
             }
             SpecQuestion::Entity(entity) => {
                 self.entity.entry(entity.clone()).or_default().receive(pick(result, |answer| match answer {
-                    BundleResponse::Entity(view) => Some(LoadedEntity::of(*view)),
+                    BundleResponse::Entity(view) => Some(LoadedEntity::from_view(*view)),
                     _ => None,
                 }));
             }
             SpecQuestion::Schema(bundle, kind) => {
                 let known = self.schemas.entry((bundle.clone(), kind.clone())).or_default();
                 known.receive(pick(result, |answer| match answer {
-                    BundleResponse::Schema(view) => Some(EntityFormSchema::of(&view)),
+                    BundleResponse::Schema(view) => Some(EntityFormSchema::from_view(&view)),
                     _ => None,
                 }));
             }
@@ -287,7 +289,7 @@ impl SpecAnswers {
                 let known = self.knowledge.entry(bundle.clone()).or_default();
                 known.receive(match result {
                     Ok(WorkbenchResponse::Text(text)) => Ok(text),
-                    Ok(_) => Err(odd()),
+                    Ok(_) => Err(unexpected_answer()),
                     Err(refusal) => Err(refusal),
                 });
             }
@@ -298,7 +300,7 @@ impl SpecAnswers {
                     _ => None,
                 });
                 // A failed search counts as no results; the next query tries again.
-                self.found = (query.clone(), found.unwrap_or_default());
+                self.search_results = (query.clone(), found.unwrap_or_default());
             }
             _ => return Some(result),
         }
@@ -315,12 +317,12 @@ fn pick<T>(
     part: impl FnOnce(BundleResponse) -> Option<T>,
 ) -> Result<T, Refusal> {
     match result? {
-        WorkbenchResponse::Bundle(answer) => part(answer).ok_or_else(odd),
-        _ => Err(odd()),
+        WorkbenchResponse::Bundle(answer) => part(answer).ok_or_else(unexpected_answer),
+        _ => Err(unexpected_answer()),
     }
 }
 
-fn odd() -> Refusal {
+fn unexpected_answer() -> Refusal {
     Refusal::new(shared_protocol::RefusalCode::Internal, "Draftboard sent an unexpected response")
         .hint("Try again.")
 }

@@ -48,7 +48,7 @@ pub(crate) struct DraftCheck {
 }
 
 impl EntityFormDraft {
-    pub(crate) fn of(data: &OrderedJson) -> Self {
+    pub(crate) fn from_data(data: &OrderedJson) -> Self {
         Self { base: data.clone(), values: data.clone(), ..Self::default() }
     }
 
@@ -76,7 +76,7 @@ impl EntityFormDraft {
     }
 
     /// Returns the names of the fields that differ from the data in main.
-    fn changed(&self) -> Vec<&str> {
+    fn changed_fields(&self) -> Vec<&str> {
         let values = self.values.members().iter().map(|(name, _)| name.as_str());
         let gone = self.base.members().iter().map(|(name, _)| name.as_str());
         let gone = gone.filter(|name| self.values.get(name).is_none());
@@ -84,12 +84,12 @@ impl EntityFormDraft {
     }
 
     pub(crate) fn is_changed(&self) -> bool {
-        !self.unread.is_empty() || !self.changed().is_empty()
+        !self.unread.is_empty() || !self.changed_fields().is_empty()
     }
 
     /// The number of changed fields.
     pub(crate) fn count(&self) -> usize {
-        self.changed().len()
+        self.changed_fields().len()
     }
 
     pub(crate) fn id(&self, id_field: &str) -> &str {
@@ -112,7 +112,7 @@ impl EntityFormDraft {
             return Some(OrderedJson::List(vec![change("create", data)]).to_text());
         }
         let updates: Vec<OrderedJson> = self
-            .changed()
+            .changed_fields()
             .into_iter()
             .map(|name| {
                 let mut more = vec![("fieldPath".to_owned(), OrderedJson::text(name))];
@@ -129,7 +129,7 @@ impl EntityFormDraft {
         if self.is_new || *data == self.base {
             return;
         }
-        let mine: Vec<String> = self.changed().into_iter().map(str::to_owned).collect();
+        let mine: Vec<String> = self.changed_fields().into_iter().map(str::to_owned).collect();
         let mut values = data.clone();
         for name in mine {
             let (mine, theirs) = (self.values.get(&name).cloned(), data.get(&name).cloned());
@@ -191,7 +191,8 @@ mod tests {
 
     #[test]
     fn only_what_differs_is_sent() {
-        let mut draft = EntityFormDraft::of(&json(r#"{"id":"TASK-1","title":"Old","hours":3,"done":true}"#));
+        let mut draft =
+            EntityFormDraft::from_data(&json(r#"{"id":"TASK-1","title":"Old","hours":3,"done":true}"#));
         assert_eq!((draft.changes(&entity()), draft.is_changed()), (None, false));
         draft.values.set("title", Some(OrderedJson::text("New")));
         draft.values.set("hours", None);
@@ -204,7 +205,8 @@ mod tests {
 
     #[test]
     fn what_changes_elsewhere_follows_unless_it_was_touched_here() {
-        let mut draft = EntityFormDraft::of(&json(r#"{"id":"TASK-1","title":"Old","state":"a","note":"n"}"#));
+        let mut draft =
+            EntityFormDraft::from_data(&json(r#"{"id":"TASK-1","title":"Old","state":"a","note":"n"}"#));
         draft.values.set("title", Some(OrderedJson::text("Mine")));
         draft.rebase(&json(r#"{"id":"TASK-1","title":"Theirs","state":"b","note":"n","extra":1}"#));
         assert_eq!(
@@ -219,7 +221,7 @@ mod tests {
 
     #[test]
     fn the_same_change_elsewhere_is_no_conflict() {
-        let mut draft = EntityFormDraft::of(&json(r#"{"title":"Old"}"#));
+        let mut draft = EntityFormDraft::from_data(&json(r#"{"title":"Old"}"#));
         draft.values.set("title", Some(OrderedJson::text("Same")));
         draft.rebase(&json(r#"{"title":"Same"}"#));
         assert!(draft.theirs.is_empty() && !draft.is_changed());
@@ -232,7 +234,7 @@ mod tests {
             id_field: "id".into(),
             references: Vec::new(),
         };
-        let draft = EntityFormDraft::new(&EntityFormSchema::of(&view));
+        let draft = EntityFormDraft::new(&EntityFormSchema::from_view(&view));
         assert_eq!(draft.values.to_text(), r#"{"id":"TASK-","title":"","kind":""}"#);
         assert!(draft.changes(&entity()).unwrap().contains(r#""operation":"create""#));
     }

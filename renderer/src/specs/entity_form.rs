@@ -31,7 +31,7 @@ pub(super) struct EntityFormSubject<'a> {
     pub(super) entity: EntityRef,
     pub(super) schema: &'a EntityFormSchema,
     /// The findings of the saved entity.
-    pub(super) known: &'a EntityFindings,
+    pub(super) findings: &'a EntityFindings,
 }
 
 pub(super) fn form_ui(
@@ -45,13 +45,13 @@ pub(super) fn form_ui(
 ) {
     let (theme, schema) = (view.theme, subject.schema);
     if let Some(why) = &draft.refused {
-        told_ui(ui, theme, ProblemSeverity::Error, why);
+        finding_text_ui(ui, theme, ProblemSeverity::Error, why);
     }
     if draft.is_new && !schema.description.is_empty() {
         muted_ui(ui, theme, schema.description.as_str());
     }
     let findings =
-        draft.checked.as_ref().map_or_else(|| subject.known.clone(), |checked| checked.findings.clone());
+        draft.checked.as_ref().map_or_else(|| subject.findings.clone(), |checked| checked.findings.clone());
     let fields = form_fields(schema, draft);
     let has_field = |name: &str| fields.iter().any(|field| field.name == name);
     for finding in findings.elsewhere(has_field) {
@@ -62,16 +62,16 @@ pub(super) fn form_ui(
     let mut values = std::mem::take(&mut draft.values);
     let list = answers.entities(&subject.entity.bundle).and_then(|known| known.value.as_ref());
     let id = Id::unique(("spec form", format!("{:?}", subject.page)));
-    let focus = reading.wanted.as_ref().map(|name| format!("/{name}"));
+    let focus = reading.scroll_target.as_ref().map(|name| format!("/{name}"));
     let mut form = EntityForm { theme, draft, list, picking, id, focus, changed: false };
     let mut taken = None;
     for field in fields.iter().filter(|field| is_in_group(schema, field, group.as_deref())) {
         let top = ui.cursor().min;
         ui.add_space(8.0);
         let known = schema.field(&field.name).is_some() || schema.is_open;
-        let mut value = values.lend(&field.name);
+        let mut value = values.take_for_edit(&field.name);
         let pointer = format!("/{}", field.name);
-        let worst = findings.worst(&field.name);
+        let worst = findings.worst_severity(&field.name);
         let at = FormFieldRef { pointer: &pointer, name: &field.label, required: field.required, worst };
         form.label_ui(ui, field, at);
         ui.add_enabled_ui(known, |ui| form.value_ui(ui, &field.kind, at, &mut value));
@@ -79,7 +79,7 @@ pub(super) fn form_ui(
             muted_ui(ui, theme, "The schema does not define this field. Edit it in the file.");
         }
         values.set(&field.name, value);
-        for finding in findings.at(&field.name) {
+        for finding in findings.at_field(&field.name) {
             finding_ui(ui, theme, finding);
         }
         if theirs_ui(ui, theme, field, form.draft) {
@@ -129,7 +129,7 @@ fn form_fields(schema: &EntityFormSchema, draft: &EntityFormDraft) -> Vec<Schema
 /// Shows a conflicting change from elsewhere. Returns whether the person takes it.
 fn theirs_ui(ui: &mut Ui, theme: &WorkbenchTheme, field: &SchemaField, draft: &EntityFormDraft) -> bool {
     let Some(theirs) = draft.theirs.get(&field.name) else { return false };
-    let text = theirs.as_ref().map_or_else(|| "(no value)".to_owned(), OrderedJson::in_line);
+    let text = theirs.as_ref().map_or_else(|| "(no value)".to_owned(), OrderedJson::to_line);
     ui.horizontal_wrapped(|ui| {
         let (mark, _) = ui.allocate_exact_size(Vec2::splat(14.0), Sense::hover());
         paint_severity(ui.painter(), mark.center(), theme, ProblemSeverity::Warning);
@@ -144,7 +144,7 @@ fn theirs_ui(ui: &mut Ui, theme: &WorkbenchTheme, field: &SchemaField, draft: &E
     .inner
 }
 
-fn told_ui(ui: &mut Ui, theme: &WorkbenchTheme, severity: ProblemSeverity, text: &str) {
+fn finding_text_ui(ui: &mut Ui, theme: &WorkbenchTheme, severity: ProblemSeverity, text: &str) {
     egui::Frame::new().fill(theme.hover).corner_radius(6).inner_margin(10).show(ui, |ui| {
         ui.set_width(ui.available_width());
         ui.horizontal_top(|ui| {
@@ -181,7 +181,7 @@ pub(super) fn check(
     };
     draft.is_checking = true;
     let request = BundleRequest::Change { bundle: subject.entity.bundle.clone(), changes, dry_run: true };
-    answers.ask(SpecQuestion::Check(subject.page.clone(), draft.version), request, actions);
+    answers.send_question(SpecQuestion::Check(subject.page.clone(), draft.version), request, actions);
 }
 
 /// Sends the draft as one change.
@@ -199,7 +199,7 @@ pub(super) fn save(
     draft.is_saving = true;
     draft.refused = None;
     let request = BundleRequest::Change { bundle: entity.bundle.clone(), changes, dry_run: false };
-    answers.ask(SpecQuestion::Save(page.clone()), request, actions);
+    answers.send_question(SpecQuestion::Save(page.clone()), request, actions);
 }
 
 /// The title of the form of a new entity.

@@ -111,14 +111,14 @@ impl EntityForm<'_> {
         let stored = value
             .as_ref()
             .filter(|value| **value != OrderedJson::Null)
-            .map(OrderedJson::in_line)
+            .map(OrderedJson::to_line)
             .unwrap_or_default();
         let mut text = self.draft.texts.get(at.pointer).cloned().unwrap_or(stored);
         let edit = TextEdit::singleline(&mut text).desired_width(140.0);
         let response = self.edit_ui(ui, edit, at);
         if response.changed() {
             let read = read_number(&text, whole);
-            self.typed(at, text, value, read);
+            self.typed_control(at, text, value, read);
         }
         self.unread_ui(ui, at);
     }
@@ -139,13 +139,13 @@ impl EntityForm<'_> {
                 "" => Ok(None),
                 text => OrderedJson::parse(text).map(Some).map_err(|error| format!("Invalid JSON: {error}.")),
             };
-            self.typed(at, text, value, read);
+            self.typed_control(at, text, value, read);
         }
         self.unread_ui(ui, at);
     }
 
     /// Stores the raw text, and the value if it parses.
-    fn typed(
+    fn typed_control(
         &mut self,
         at: FormFieldRef<'_>,
         text: String,
@@ -219,7 +219,7 @@ impl EntityForm<'_> {
                 }
             }
         });
-        self.named(response.response, at);
+        self.with_label(response.response, at);
     }
 
     fn reference_ui(
@@ -231,7 +231,7 @@ impl EntityForm<'_> {
     ) {
         let now = value.as_ref().and_then(OrderedJson::as_text).unwrap_or_default().to_owned();
         ui.horizontal_wrapped(|ui| {
-            if !now.is_empty() && self.picking.chosen_ui(ui, self.theme, self.list, &now, at.name) {
+            if !now.is_empty() && self.picking.selected_entity_ui(ui, self.theme, self.list, &now, at.name) {
                 *value = at.required.then(|| OrderedJson::text(""));
                 self.changed = true;
             }
@@ -279,8 +279,8 @@ impl EntityForm<'_> {
             ui.spacing_mut().item_spacing = vec2(6.0, 6.0);
             let mut gone = None;
             for (place, item) in items.iter().enumerate() {
-                let id = item.in_line();
-                if self.picking.chosen_ui(ui, self.theme, self.list, &id, at.name) {
+                let id = item.to_line();
+                if self.picking.selected_entity_ui(ui, self.theme, self.list, &id, at.name) {
                     gone = Some(place);
                 }
             }
@@ -290,7 +290,7 @@ impl EntityForm<'_> {
             }
             let button = ui.button("Add…").accessible_name(format!("Add to {}", at.name));
             let id = self.id.with(("pick", at.pointer));
-            let taken: Vec<String> = items.iter().map(OrderedJson::in_line).collect();
+            let taken: Vec<String> = items.iter().map(OrderedJson::to_line).collect();
             if let Some(picked) = self.picking.popup_ui(&button, id, self.theme, self.list, types, &taken) {
                 items.push(OrderedJson::Text(picked));
                 self.changed = true;
@@ -398,7 +398,7 @@ impl EntityForm<'_> {
             let name = format!("{} {}", at.name, field.label);
             let at = FormFieldRef { pointer: &pointer, name: &name, required: field.required, worst: None };
             self.label_ui(ui, field, at);
-            let mut inner = object.lend(&field.name);
+            let mut inner = object.take_for_edit(&field.name);
             self.value_ui(ui, &field.kind, at, &mut inner);
             object.set(&field.name, inner);
             ui.add_space(2.0);
@@ -456,10 +456,10 @@ impl EntityForm<'_> {
                 ui.add(edit)
             })
             .inner;
-        self.named(response, at)
+        self.with_label(response, at)
     }
 
-    fn named(&mut self, response: Response, at: FormFieldRef<'_>) -> Response {
+    fn with_label(&mut self, response: Response, at: FormFieldRef<'_>) -> Response {
         if self.focus.as_deref() == Some(at.pointer) {
             response.request_focus();
             self.focus = None;

@@ -82,19 +82,19 @@ impl OrderedJson {
     }
 
     /// Takes the value of a key for editing; [`OrderedJson::set`] puts it back in place.
-    pub(crate) fn lend(&mut self, key: &str) -> Option<Self> {
+    pub(crate) fn take_for_edit(&mut self, key: &str) -> Option<Self> {
         let Self::Map(members) = self else { return None };
         members.iter_mut().find(|(known, _)| known == key).map(|(_, value)| std::mem::take(value))
     }
 
     /// Formats the value as one line: text as is, lists with commas, maps as JSON.
-    pub(crate) fn in_line(&self) -> String {
+    pub(crate) fn to_line(&self) -> String {
         match self {
             Self::Null => "null".to_owned(),
             Self::Bool(on) => if *on { "yes" } else { "no" }.to_owned(),
             Self::Number(number) => number.to_string(),
             Self::Text(text) => text.lines().next().unwrap_or_default().to_owned(),
-            Self::List(items) => items.iter().map(Self::in_line).collect::<Vec<_>>().join(", "),
+            Self::List(items) => items.iter().map(Self::to_line).collect::<Vec<_>>().join(", "),
             Self::Map(_) => self.to_text(),
         }
     }
@@ -207,7 +207,7 @@ mod tests {
     #[test]
     fn a_lent_value_goes_back_to_its_place() {
         let mut json = OrderedJson::parse(r#"{"a":1,"b":2,"c":3}"#).unwrap();
-        let value = json.lend("b");
+        let value = json.take_for_edit("b");
         assert_eq!(value, Some(OrderedJson::Number(2.into())));
         json.set("b", Some(OrderedJson::text("two")));
         json.set("d", Some(OrderedJson::Bool(true)));

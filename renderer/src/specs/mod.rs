@@ -62,7 +62,7 @@ pub(crate) enum SpecOutcome {
 #[derive(Default)]
 pub(crate) struct SpecsFeature {
     /// The bundle in the navigator. The first bundle is shown when this one does not exist.
-    chosen: Option<String>,
+    selected_bundle: Option<String>,
     answers: SpecAnswers,
     navigator: SpecNavigator,
     reading: SpecReaderState,
@@ -86,7 +86,7 @@ impl SpecsFeature {
             .filter(|(_, draft)| draft.is_changed())
             .filter_map(|(page, _)| page.entity().cloned())
             .collect();
-        self.navigator.show_ui(ui, view, &mut self.answers, &mut self.chosen, &drafts, actions);
+        self.navigator.show_ui(ui, view, &mut self.answers, &mut self.selected_bundle, &drafts, actions);
     }
 
     /// Draws the filters of the findings in the problems panel.
@@ -97,7 +97,11 @@ impl SpecsFeature {
         actions: &mut Vec<WindowAction>,
     ) {
         for bundle in &view.bundles.bundles {
-            self.answers.want(view.bundles, SpecQuestion::Diagnostics(bundle.id.clone()), actions);
+            self.answers.request_if_needed(
+                view.bundles,
+                SpecQuestion::Diagnostics(bundle.id.clone()),
+                actions,
+            );
         }
         self.diagnostics.filters_ui(ui, view, &self.answers);
     }
@@ -109,7 +113,7 @@ impl SpecsFeature {
     /// Draws a summary of the selected node's entity, for the inspector.
     pub(crate) fn brief_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>) {
         let Some(of) = entity_of(view) else { return };
-        self.answers.want(view.bundles, SpecQuestion::Entity(of.clone()), actions);
+        self.answers.request_if_needed(view.bundles, SpecQuestion::Entity(of.clone()), actions);
         let known = self.answers.entity(&of);
         if let Some(found) = known.and_then(|known| known.value.as_ref()) {
             entity::brief_ui(ui, view, found, actions);
@@ -123,7 +127,7 @@ impl SpecsFeature {
     pub(crate) fn bundle<'a>(&self, view: &FrameView<'a>) -> Option<&'a BundleView> {
         let page = view.history.current().map(SpecPage::bundle);
         let of_page = view.bundles.bundles.iter().find(|bundle| Some(bundle.id.as_str()) == page);
-        of_page.or_else(|| navigator::chosen_bundle(view, self.chosen.as_deref()))
+        of_page.or_else(|| navigator::selected_bundle(view, self.selected_bundle.as_deref()))
     }
 
     /// Searches all bundles for the query of the command palette.
@@ -140,7 +144,7 @@ impl SpecsFeature {
         actions: &mut Vec<WindowAction>,
     ) -> Vec<EntitySummary> {
         for bundle in &view.bundles.bundles {
-            self.answers.want(view.bundles, SpecQuestion::Entities(bundle.id.clone()), actions);
+            self.answers.request_if_needed(view.bundles, SpecQuestion::Entities(bundle.id.clone()), actions);
         }
         let lists = view
             .bundles
@@ -154,15 +158,15 @@ impl SpecsFeature {
     }
 
     /// The latest search results, possibly of an older query.
-    pub(crate) fn found(&self) -> &[EntitySummary] {
-        &self.answers.found.1
+    pub(crate) fn search_results(&self) -> &[EntitySummary] {
+        &self.answers.search_results.1
     }
 
     /// Updates the state after navigation to another page.
-    pub(crate) fn turned(&mut self, page: Option<&SpecPage>) {
+    pub(crate) fn handle_navigation(&mut self, page: Option<&SpecPage>) {
         self.reading.lit = None;
         if let Some(page) = page {
-            self.chosen = Some(page.bundle().to_owned());
+            self.selected_bundle = Some(page.bundle().to_owned());
         }
     }
 
@@ -176,7 +180,7 @@ impl SpecsFeature {
         let incoming = known.map(|entity| entity.view.incoming.as_slice()).unwrap_or_default();
         let others = incoming.iter().filter(|relation| relation.entity != *of);
         others
-            .map(|relation| format!("{} ({})", relation.entity.id, schema::words(&relation.field)))
+            .map(|relation| format!("{} ({})", relation.entity.id, schema::humanise(&relation.field)))
             .collect()
     }
 
@@ -185,7 +189,7 @@ impl SpecsFeature {
         if let Some(entity) = known {
             self.drafts
                 .entry(SpecPage::Entity(of.clone()))
-                .or_insert_with(|| EntityFormDraft::of(&entity.data));
+                .or_insert_with(|| EntityFormDraft::from_data(&entity.data));
         }
     }
 
@@ -214,11 +218,11 @@ impl SpecsFeature {
             changes: change.to_string(),
             dry_run: false,
         };
-        self.answers.ask(SpecQuestion::Delete(entity.clone()), request, actions);
+        self.answers.send_question(SpecQuestion::Delete(entity.clone()), request, actions);
     }
 
     pub(crate) fn draw_map(&mut self, request: BundleRequest, actions: &mut Vec<WindowAction>) {
-        self.answers.ask(SpecQuestion::Map, request, actions);
+        self.answers.send_question(SpecQuestion::Map, request, actions);
     }
 
     /// Clears all state after another workspace was opened.
@@ -229,13 +233,13 @@ impl SpecsFeature {
     }
 
     /// Handles a request that could not be sent to main.
-    pub(crate) fn lost(&mut self, ticket: u64) -> SpecOutcome {
+    pub(crate) fn handle_send_failure(&mut self, ticket: u64) -> SpecOutcome {
         let refusal = Refusal::new(RefusalCode::Timeout, "Draftboard did not receive the request")
             .hint("Try again in a moment.");
-        self.answered(ticket, Err(refusal))
+        self.handle_response(ticket, Err(refusal))
     }
 
-    pub(crate) fn answered(
+    pub(crate) fn handle_response(
         &mut self,
         ticket: u64,
         result: Result<WorkbenchResponse, Refusal>,
@@ -249,10 +253,10 @@ impl SpecsFeature {
         };
         match question {
             SpecQuestion::Check(page, version) => {
-                self.checked(&page, version, result);
+                self.handle_check_result(&page, version, result);
                 SpecOutcome::Nothing
             }
-            SpecQuestion::Save(page) => self.saved(page, result),
+            SpecQuestion::Save(page) => self.handle_saved(page, result),
             SpecQuestion::Delete(entity) => match result {
                 Ok(_) => SpecOutcome::Deleted(entity),
                 Err(refusal) => SpecOutcome::Refused(refusal),
@@ -276,7 +280,12 @@ impl SpecsFeature {
         }
     }
 
-    fn checked(&mut self, page: &SpecPage, version: u64, result: Result<WorkbenchResponse, Refusal>) {
+    fn handle_check_result(
+        &mut self,
+        page: &SpecPage,
+        version: u64,
+        result: Result<WorkbenchResponse, Refusal>,
+    ) {
         let Some(draft) = self.drafts.get_mut(page) else { return };
         draft.is_checking = false;
         match result {
@@ -293,7 +302,7 @@ impl SpecsFeature {
         }
     }
 
-    fn saved(&mut self, page: SpecPage, result: Result<WorkbenchResponse, Refusal>) -> SpecOutcome {
+    fn handle_saved(&mut self, page: SpecPage, result: Result<WorkbenchResponse, Refusal>) -> SpecOutcome {
         let Some(draft) = self.drafts.get_mut(&page) else { return SpecOutcome::Nothing };
         draft.is_saving = false;
         if let Err(refusal) = result {

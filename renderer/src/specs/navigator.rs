@@ -54,12 +54,12 @@ impl SpecNavigator {
         drafts: &BTreeSet<EntityRef>,
         actions: &mut Vec<WindowAction>,
     ) {
-        let Some(bundle) = chosen_bundle(view, chosen.as_deref()) else {
+        let Some(bundle) = selected_bundle(view, chosen.as_deref()) else {
             return nothing_ui(ui, view);
         };
         self.header_ui(ui, view, bundle, chosen, actions);
         failures_ui(ui, view);
-        answers.want(view.bundles, SpecQuestion::Entities(bundle.id.clone()), actions);
+        answers.request_if_needed(view.bundles, SpecQuestion::Entities(bundle.id.clone()), actions);
         let known = answers.entities(&bundle.id);
         let Some(list) = known.and_then(|known| known.value.as_ref()) else {
             match known.and_then(|known| known.refused.as_ref()) {
@@ -80,7 +80,7 @@ impl SpecNavigator {
         if self.lines.is_empty() {
             return empty_state_ui(ui, view.theme, "No matches", "Try another title or part of an id.");
         }
-        self.follow(view, list);
+        self.reveal_opened(view, list);
         let lines = std::mem::take(&mut self.lines);
         self.tree_ui(ui, view, list, &lines, drafts, actions);
         self.lines = lines;
@@ -122,7 +122,7 @@ impl SpecNavigator {
                 ui.memory_mut(|memory| memory.request_focus(row_id(&first.key)));
             }
         } else if field.lost_focus() && ui.input(|input| input.key_pressed(enter)) {
-            let first = self.lines.iter().find(|line| matches!(line.what, NavigatorLineKind::Entity(_)));
+            let first = self.lines.iter().find(|line| matches!(line.kind, NavigatorLineKind::Entity(_)));
             self.cursor = first.map(|line| line.key.clone());
             if let Some(entity) = first.and_then(|line| entity_of_key(&bundle.id, &line.key)) {
                 actions.push(WindowAction::Spec(SpecAction::Open(SpecPage::Entity(entity))));
@@ -132,7 +132,7 @@ impl SpecNavigator {
     }
 
     /// Expands and scrolls to an entity that was opened elsewhere, once.
-    fn follow(&mut self, view: &FrameView<'_>, list: &EntityList) {
+    fn reveal_opened(&mut self, view: &FrameView<'_>, list: &EntityList) {
         let page = view.history.current();
         if self.followed.as_ref() == page {
             return;
@@ -143,7 +143,7 @@ impl SpecNavigator {
         let known = list.entities.iter().any(|summary| summary.entity == *entity);
         if known && self.filter.is_empty() && !self.lines.iter().any(|line| line.key == key) {
             for line in &self.lines {
-                let holds = match &line.what {
+                let holds = match &line.kind {
                     NavigatorLineKind::Type { name, open, .. } => *name == entity.entity_type && !open,
                     NavigatorLineKind::Category { open, .. } => !open,
                     NavigatorLineKind::Entity(_) => false,
@@ -251,7 +251,7 @@ impl SpecNavigator {
     }
 
     fn activate(&mut self, list: &EntityList, line: &NavigatorLine, actions: &mut Vec<WindowAction>) {
-        match &line.what {
+        match &line.kind {
             NavigatorLineKind::Entity(place) => {
                 if let Some(summary) = list.entities.get(*place) {
                     self.followed = Some(SpecPage::Entity(summary.entity.clone()));
@@ -273,13 +273,13 @@ impl SpecNavigator {
         actions: &mut Vec<WindowAction>,
     ) {
         let summary =
-            if let NavigatorLineKind::Entity(place) = line.what { list.entities.get(place) } else { None };
+            if let NavigatorLineKind::Entity(place) = line.kind { list.entities.get(place) } else { None };
         let current = view.history.current().and_then(SpecPage::entity);
         let selected = summary.is_some_and(|summary| current == Some(&summary.entity));
         let id = row_id(&line.key);
         let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width(), ROW_HEIGHT), Sense::hover());
         let response = ui.interact(rect, id, Sense::click());
-        let name = match (&line.what, summary) {
+        let name = match (&line.kind, summary) {
             (NavigatorLineKind::Category { title, .. } | NavigatorLineKind::Type { title, .. }, _) => {
                 title.clone()
             }
@@ -310,7 +310,7 @@ impl SpecNavigator {
             ui.painter().rect_stroke(rect, CornerRadius::same(4), stroke, StrokeKind::Inside);
         }
         let room = rect.shrink2(vec2(4.0, 0.0)).with_min_x(rect.left() + 4.0 + line.depth as f32 * INDENT);
-        match (&line.what, summary) {
+        match (&line.kind, summary) {
             (NavigatorLineKind::Category { title, open, count }, _) => {
                 paint_disclosure(
                     ui.painter(),
@@ -398,7 +398,7 @@ fn switcher_ui(ui: &mut Ui, view: &FrameView<'_>, bundle: &BundleView, chosen: &
 }
 
 /// Returns the chosen bundle, or else the first.
-pub(crate) fn chosen_bundle<'a>(view: &FrameView<'a>, chosen: Option<&str>) -> Option<&'a BundleView> {
+pub(crate) fn selected_bundle<'a>(view: &FrameView<'a>, chosen: Option<&str>) -> Option<&'a BundleView> {
     let bundles = &view.bundles.bundles;
     bundles.iter().find(|bundle| Some(bundle.id.as_str()) == chosen).or_else(|| bundles.first())
 }

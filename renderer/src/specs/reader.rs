@@ -9,7 +9,7 @@ use super::{
     entity_look::arrow_button_ui,
     findings::EntityFindings,
     history::SpecPage,
-    schema::words,
+    schema::humanise,
 };
 use crate::{
     commands::{CommandId, find},
@@ -44,7 +44,11 @@ impl SpecsFeature {
                 self.new_page_ui(ui, view, page, (bundle, entity_type), actions)
             }
             SpecPage::Knowledge(bundle) => {
-                self.answers.want(view.bundles, SpecQuestion::Knowledge(bundle.clone()), actions);
+                self.answers.request_if_needed(
+                    view.bundles,
+                    SpecQuestion::Knowledge(bundle.clone()),
+                    actions,
+                );
                 let known = self.answers.knowledge(bundle);
                 match known.and_then(|known| Some((known.value.as_deref()?, known.version))) {
                     Some(text) => self.knowledge.show_ui(ui, view.theme, bundle, text),
@@ -52,7 +56,7 @@ impl SpecsFeature {
                 }
             }
             SpecPage::Coverage(bundle) => {
-                self.answers.want(view.bundles, SpecQuestion::Coverage(bundle.clone()), actions);
+                self.answers.request_if_needed(view.bundles, SpecQuestion::Coverage(bundle.clone()), actions);
                 let known = self.answers.coverage(bundle);
                 match known.and_then(|known| known.value.as_deref()) {
                     Some(all) => {
@@ -88,7 +92,7 @@ impl SpecsFeature {
             let bundle = view.bundles.bundles.iter().find(|bundle| bundle.id == page.bundle());
             let bundle = bundle.map_or(page.bundle(), |bundle| bundle.title.as_str());
             let trail = match page {
-                SpecPage::Entity(entity) => format!("{bundle}  /  {}", words(&entity.entity_type)),
+                SpecPage::Entity(entity) => format!("{bundle}  /  {}", humanise(&entity.entity_type)),
                 _ => bundle.to_owned(),
             };
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
@@ -169,7 +173,7 @@ impl SpecsFeature {
         actions: &mut Vec<WindowAction>,
     ) {
         let Self { answers, drafts, picking, reading, .. } = self;
-        answers.want(view.bundles, SpecQuestion::Entity(of.clone()), actions);
+        answers.request_if_needed(view.bundles, SpecQuestion::Entity(of.clone()), actions);
         let known = answers.entity(of);
         let Some(entity) = known.and_then(|known| known.value.as_ref()) else {
             return waiting_ui(ui, view, known);
@@ -177,21 +181,21 @@ impl SpecsFeature {
         let gone = known.and_then(|known| known.refused.as_ref()).map(ToString::to_string);
         let Some(draft) = drafts.get_mut(page) else {
             return page_ui(ui, page, |ui| {
-                gone_ui(ui, view, gone.as_deref());
+                missing_entity_ui(ui, view, gone.as_deref());
                 entity_ui(ui, view, entity, reading, actions);
             });
         };
-        let known = EntityFindings::of(&entity.view.diagnostics);
+        let known = EntityFindings::from_diagnostics(&entity.view.diagnostics);
         // Cloned, because `answers` is borrowed mutably below.
         let (schema, title) = (entity.schema.clone(), entity.view.title.clone());
-        let subject = EntityFormSubject { page, entity: of.clone(), schema: &schema, known: &known };
+        let subject = EntityFormSubject { page, entity: of.clone(), schema: &schema, findings: &known };
         page_ui(ui, page, |ui| {
             ui.add_space(16.0);
-            gone_ui(ui, view, gone.as_deref());
+            missing_entity_ui(ui, view, gone.as_deref());
             title_ui(ui, view.theme, of, &title);
             form_ui(ui, view, &subject, draft, answers, picking, reading);
         });
-        answers.want(view.bundles, SpecQuestion::Entities(of.bundle.clone()), actions);
+        answers.request_if_needed(view.bundles, SpecQuestion::Entities(of.bundle.clone()), actions);
         check(ui, &subject, draft, answers, actions);
     }
 
@@ -204,15 +208,15 @@ impl SpecsFeature {
         actions: &mut Vec<WindowAction>,
     ) {
         let question = SpecQuestion::Schema(bundle.to_owned(), entity_type.to_owned());
-        self.answers.want(view.bundles, question, actions);
-        self.answers.want(view.bundles, SpecQuestion::Entities(bundle.to_owned()), actions);
+        self.answers.request_if_needed(view.bundles, question, actions);
+        self.answers.request_if_needed(view.bundles, SpecQuestion::Entities(bundle.to_owned()), actions);
         let known = self.answers.schema(bundle, entity_type);
         let Some(schema) = known.and_then(|known| known.value.as_ref()).cloned() else {
             return waiting_ui(ui, view, known);
         };
         let Self { answers, drafts, picking, reading, .. } = self;
         if !drafts.contains_key(page) {
-            reading.wanted = Some(schema.id_field.clone());
+            reading.scroll_target = Some(schema.id_field.clone());
         }
         let draft = drafts.entry(page.clone()).or_insert_with(|| EntityFormDraft::new(&schema));
         let entity = EntityRef {
@@ -221,7 +225,7 @@ impl SpecsFeature {
             id: draft.id(&schema.id_field).to_owned(),
         };
         let known = EntityFindings::default();
-        let subject = EntityFormSubject { page, entity, schema: &schema, known: &known };
+        let subject = EntityFormSubject { page, entity, schema: &schema, findings: &known };
         page_ui(ui, page, |ui| {
             ui.add_space(16.0);
             title_ui(ui, view.theme, &subject.entity, &new_title(entity_type));
@@ -250,7 +254,7 @@ fn page_ui(ui: &mut Ui, page: &SpecPage, content: impl FnOnce(&mut Ui)) {
 }
 
 /// Shows a notice when the entity can no longer be loaded.
-fn gone_ui(ui: &mut Ui, view: &FrameView<'_>, why: Option<&str>) {
+fn missing_entity_ui(ui: &mut Ui, view: &FrameView<'_>, why: Option<&str>) {
     if let Some(why) = why {
         ui.add_space(8.0);
         ui.horizontal_top(|ui| {

@@ -130,7 +130,7 @@ impl SchemaField {
     pub(crate) fn unknown(name: &str) -> Self {
         Self {
             name: name.to_owned(),
-            label: words(name),
+            label: humanise(name),
             description: "The schema does not define this field.".to_owned(),
             required: false,
             kind: SchemaFieldKind::Json,
@@ -144,7 +144,7 @@ impl SchemaField {
 }
 
 impl EntityFormSchema {
-    pub(crate) fn of(view: &SchemaView) -> Self {
+    pub(crate) fn from_view(view: &SchemaView) -> Self {
         let root = OrderedJson::parse(&view.schema).unwrap_or_default();
         let reader = SchemaReader { root: &root, references: &view.references };
         let mut fields = reader.fields(&root, "", 0);
@@ -178,7 +178,7 @@ fn groups(root: &OrderedJson, fields: &[SchemaField]) -> Vec<(String, String)> {
         .filter(|(key, _)| fields.iter().any(|field| field.group.as_ref() == Some(key)))
         .map(|(key, group)| {
             let order = group.get("order").and_then(OrderedJson::as_number).unwrap_or(f64::MAX);
-            (order, key.clone(), group.text_at("title").map_or_else(|| words(key), str::to_owned))
+            (order, key.clone(), group.text_at("title").map_or_else(|| humanise(key), str::to_owned))
         })
         .collect();
     groups.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -221,7 +221,8 @@ impl SchemaReader<'_> {
     ) -> SchemaField {
         let text = |key: &str| hint(schema, key).and_then(OrderedJson::as_text).unwrap_or_default();
         let label = [text("prominenceLabel"), text("title"), text("displayName")];
-        let label = label.into_iter().find(|label| !label.is_empty()).map_or_else(|| words(name), sentence);
+        let label =
+            label.into_iter().find(|label| !label.is_empty()).map_or_else(|| humanise(name), sentence);
         SchemaField {
             name: name.to_owned(),
             label,
@@ -291,7 +292,11 @@ impl SchemaReader<'_> {
         }
         if let Some(OrderedJson::List(values)) = schema.get("enum") {
             return SchemaFieldKind::Choice(
-                values.iter().filter_map(OrderedJson::as_text).map(|value| choice(schema, value)).collect(),
+                values
+                    .iter()
+                    .filter_map(OrderedJson::as_text)
+                    .map(|value| parse_choice(schema, value))
+                    .collect(),
             );
         }
         let widget = hint(schema, "widget").or_else(|| schema.get("ui:widget"));
@@ -325,13 +330,13 @@ fn type_of(schema: &OrderedJson) -> &str {
     }
 }
 
-fn choice(schema: &OrderedJson, value: &str) -> SchemaChoice {
+fn parse_choice(schema: &OrderedJson, value: &str) -> SchemaChoice {
     let of = |name: &str| hint(schema, name).and_then(|all| all.get(value));
     let style = of("enumStyles");
     let tone = style.and_then(|style| style.as_text().or_else(|| style.text_at("color")));
     SchemaChoice {
         value: value.to_owned(),
-        title: of("enumTitles").and_then(OrderedJson::as_text).map_or_else(|| words(value), str::to_owned),
+        title: of("enumTitles").and_then(OrderedJson::as_text).map_or_else(|| humanise(value), str::to_owned),
         description: of("enumDescriptions").and_then(OrderedJson::as_text).unwrap_or_default().to_owned(),
         tone: tone.map(str::to_owned),
     }
@@ -352,7 +357,7 @@ fn list_look(schema: &OrderedJson, display: &str) -> ListLook {
 }
 
 /// Formats a name as a label: `governedByAdrIds` becomes `Governed by adr`, `non_functional` becomes `Non functional`.
-pub(crate) fn words(name: &str) -> String {
+pub(crate) fn humanise(name: &str) -> String {
     sentence(&phrase(name))
 }
 
@@ -393,7 +398,11 @@ mod tests {
 
     fn read(schema: &str) -> EntityFormSchema {
         let references = vec![("ownerId".to_owned(), vec!["Actor".to_owned()])];
-        EntityFormSchema::of(&SchemaView { schema: schema.to_owned(), id_field: "id".into(), references })
+        EntityFormSchema::from_view(&SchemaView {
+            schema: schema.to_owned(),
+            id_field: "id".into(),
+            references,
+        })
     }
 
     #[test]
@@ -457,7 +466,7 @@ mod tests {
             ("id", "Id"),
             ("FR", "FR"),
         ] {
-            assert_eq!(words(name), shown);
+            assert_eq!(humanise(name), shown);
         }
         assert_eq!((phrase("ADR"), phrase("OpenQuestion")), ("ADR".into(), "open question".into()));
     }

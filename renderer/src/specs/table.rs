@@ -71,7 +71,7 @@ fn widths(ui: &Ui, columns: &[&SchemaField], items: &[OrderedJson], room: f32) -
         return None;
     }
     let wish = |field: &SchemaField| {
-        let texts = items.iter().take(20).filter_map(|item| item.get(&field.name)).map(OrderedJson::in_line);
+        let texts = items.iter().take(20).filter_map(|item| item.get(&field.name)).map(OrderedJson::to_line);
         let chip = if matches!(
             field.kind,
             SchemaFieldKind::Reference(_) | SchemaFieldKind::Choice(_) | SchemaFieldKind::List { .. }

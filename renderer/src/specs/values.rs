@@ -100,7 +100,7 @@ pub(super) fn members_ui(
     for (name, inner) in
         value.members().iter().filter(|(name, _)| !fields.iter().any(|field| field.name == *name))
     {
-        muted_ui(ui, around.theme, super::schema::words(name));
+        muted_ui(ui, around.theme, super::schema::humanise(name));
         ui.push_id(name, |ui| value_ui(ui, around, &SchemaFieldKind::Json, inner, actions));
         ui.add_space(4.0);
     }
@@ -154,12 +154,12 @@ fn list_ui(
             ui.horizontal_wrapped(|ui| {
                 ui.spacing_mut().item_spacing = vec2(6.0, 6.0);
                 for item in items {
-                    let text = item.in_line();
+                    let text = item.to_line();
                     let chip = EntityChip {
                         text: &text,
                         name: &text,
                         sign: ChipSign::None,
-                        ground: theme.hover,
+                        background: theme.hover,
                         edge: None,
                     };
                     chip_ui(ui, theme, &chip, Sense::hover());
@@ -199,12 +199,12 @@ fn flags_ui(ui: &mut Ui, theme: &WorkbenchTheme, fields: &[SchemaField], value: 
                 .find(|field| field.name == *name)
                 .map_or(name.as_str(), |field| field.label.as_str());
             let on = inner.as_bool().unwrap_or_default();
-            let spoken = format!("{label}: {}", inner.in_line());
+            let spoken = format!("{label}: {}", inner.to_line());
             let chip = EntityChip {
                 text: label,
                 name: &spoken,
                 sign: ChipSign::Mark(on),
-                ground: theme.hover,
+                background: theme.hover,
                 edge: None,
             };
             chip_ui(ui, theme, &chip, Sense::hover());
@@ -232,12 +232,12 @@ fn tabs_ui(
             ui.spacing_mut().item_spacing.x = 0.0;
             for (place, item) in items.iter().enumerate() {
                 let name =
-                    item.get(label).map_or_else(|| format!("Item {}", place + 1), OrderedJson::in_line);
+                    item.get(label).map_or_else(|| format!("Item {}", place + 1), OrderedJson::to_line);
                 let text = if is_chosen(item) { format!("{name} (chosen)") } else { name };
                 let tab = TabButton {
                     id: id.with(place),
                     text: &text,
-                    chosen: place == open,
+                    is_selected: place == open,
                     sense: Sense::click(),
                 };
                 if tab_ui(ui, theme, tab).clicked() {
@@ -296,7 +296,7 @@ pub(super) fn entity_chip_ui(
         text: shown.unwrap_or(&entity.id),
         name: &name,
         sign: ChipSign::Icon(icon, theme.accent(accent)),
-        ground: theme.tile(accent),
+        background: theme.tile(accent),
         edge: None,
     };
     let more = format!("{} {}\n{}", entity.entity_type, entity.id, shown.unwrap_or_default());
@@ -311,7 +311,7 @@ fn missing_chip_ui(ui: &mut Ui, theme: &WorkbenchTheme, id: &str) -> egui::Respo
         text: &text,
         name: &name,
         sign: ChipSign::Trouble,
-        ground: theme.surface_panel,
+        background: theme.surface_panel,
         edge: Some(theme.danger),
     };
     chip_ui(ui, theme, &chip, Sense::hover()).on_hover_text("This bundle has no entity with this id.")

@@ -17,7 +17,7 @@ pub(crate) struct AnswerKey<D> {
 pub(crate) struct AnswerCache<T, D> {
     value: Option<(BoardId, T)>,
     /// The last request, answered or not.
-    asked: Option<AnswerKey<D>>,
+    last_request: Option<AnswerKey<D>>,
     is_waiting: bool,
     refused: Option<String>,
     /// A newer state, and the time at which it appeared.
@@ -26,7 +26,7 @@ pub(crate) struct AnswerCache<T, D> {
 
 impl<T, D> Default for AnswerCache<T, D> {
     fn default() -> Self {
-        Self { value: None, asked: None, is_waiting: false, refused: None, newer: None }
+        Self { value: None, last_request: None, is_waiting: false, refused: None, newer: None }
     }
 }
 
@@ -45,25 +45,25 @@ impl<T, D: Copy + PartialEq> AnswerCache<T, D> {
     }
 
     /// The reason that there is no answer.
-    pub(crate) fn refused(&self) -> Option<&str> {
+    pub(crate) fn refusal(&self) -> Option<&str> {
         self.refused.as_deref()
     }
 
     pub(crate) fn is_current(&self, key: AnswerKey<D>) -> bool {
-        self.asked == Some(key) && !self.is_waiting
+        self.last_request == Some(key) && !self.is_waiting
     }
 
     /// The board of the last request.
-    pub(crate) fn asked_board(&self) -> Option<BoardId> {
-        self.asked.map(|asked| asked.board)
+    pub(crate) fn requested_board(&self) -> Option<BoardId> {
+        self.last_request.map(|asked| asked.board)
     }
 
     /// Called while the answer is shown. `at_once` skips the wait for changes to settle.
-    pub(crate) fn want(&mut self, key: AnswerKey<D>, now: f64, at_once: bool) -> AnswerNeed {
-        if self.is_waiting || self.asked == Some(key) {
+    pub(crate) fn poll(&mut self, key: AnswerKey<D>, now: f64, at_once: bool) -> AnswerNeed {
+        if self.is_waiting || self.last_request == Some(key) {
             return AnswerNeed::Nothing;
         }
-        let same_board = self.asked.is_some_and(|asked| asked.board == key.board);
+        let same_board = self.last_request.is_some_and(|asked| asked.board == key.board);
         if same_board && !at_once {
             match self.newer {
                 Some((newer, since)) if newer == key => {
@@ -78,7 +78,7 @@ impl<T, D: Copy + PartialEq> AnswerCache<T, D> {
                 }
             }
         }
-        (self.asked, self.newer, self.is_waiting) = (Some(key), None, true);
+        (self.last_request, self.newer, self.is_waiting) = (Some(key), None, true);
         AnswerNeed::Ask
     }
 
@@ -93,7 +93,7 @@ impl<T, D: Copy + PartialEq> AnswerCache<T, D> {
 
     /// Marks the answer as outdated although its key is unchanged.
     pub(crate) fn outdate(&mut self) {
-        self.asked = None;
+        self.last_request = None;
     }
 }
 
@@ -108,30 +108,30 @@ mod tests {
     #[test]
     fn it_is_asked_for_once_and_again_when_changes_have_rested() {
         let mut kept: AnswerCache<&str, u64> = AnswerCache::default();
-        assert_eq!(kept.want(key(1, 1), 0.0, false), AnswerNeed::Ask);
-        assert_eq!(kept.want(key(1, 2), 0.1, false), AnswerNeed::Nothing, "one at a time");
+        assert_eq!(kept.poll(key(1, 1), 0.0, false), AnswerNeed::Ask);
+        assert_eq!(kept.poll(key(1, 2), 0.1, false), AnswerNeed::Nothing, "one at a time");
         kept.receive(BoardId::from_bits(1), "first");
-        assert_eq!(kept.want(key(1, 1), 0.2, false), AnswerNeed::Nothing, "it is known");
-        assert_eq!(kept.want(key(1, 2), 1.0, false), AnswerNeed::Later(REST));
-        assert_eq!(kept.want(key(1, 3), 1.2, false), AnswerNeed::Later(REST), "it changes still");
-        assert!(matches!(kept.want(key(1, 3), 1.3, false), AnswerNeed::Later(left) if left < REST));
-        assert_eq!(kept.want(key(1, 3), 1.6, false), AnswerNeed::Ask);
+        assert_eq!(kept.poll(key(1, 1), 0.2, false), AnswerNeed::Nothing, "it is known");
+        assert_eq!(kept.poll(key(1, 2), 1.0, false), AnswerNeed::Later(REST));
+        assert_eq!(kept.poll(key(1, 3), 1.2, false), AnswerNeed::Later(REST), "it changes still");
+        assert!(matches!(kept.poll(key(1, 3), 1.3, false), AnswerNeed::Later(left) if left < REST));
+        assert_eq!(kept.poll(key(1, 3), 1.6, false), AnswerNeed::Ask);
         kept.refuse("no".to_owned());
-        assert_eq!((kept.refused(), kept.get(BoardId::from_bits(1))), (Some("no"), Some(&"first")));
-        assert_eq!(kept.want(key(1, 3), 9.0, false), AnswerNeed::Nothing, "refused is answered");
-        assert_eq!(kept.want(key(2, 3), 9.0, false), AnswerNeed::Ask, "another board, at once");
+        assert_eq!((kept.refusal(), kept.get(BoardId::from_bits(1))), (Some("no"), Some(&"first")));
+        assert_eq!(kept.poll(key(1, 3), 9.0, false), AnswerNeed::Nothing, "refused is answered");
+        assert_eq!(kept.poll(key(2, 3), 9.0, false), AnswerNeed::Ask, "another board, at once");
         assert_eq!(kept.get(BoardId::from_bits(2)), None, "not what is known of the other");
     }
 
     #[test]
     fn somebody_who_waits_does_not_wait_for_a_rest() {
         let mut kept: AnswerCache<(), u64> = AnswerCache::default();
-        kept.want(key(1, 1), 0.0, false);
+        kept.poll(key(1, 1), 0.0, false);
         kept.receive(BoardId::from_bits(1), ());
-        assert_eq!(kept.want(key(1, 2), 0.1, true), AnswerNeed::Ask);
+        assert_eq!(kept.poll(key(1, 2), 0.1, true), AnswerNeed::Ask);
         kept.receive(BoardId::from_bits(1), ());
         assert!(kept.is_current(key(1, 2)) && !kept.is_current(key(1, 3)));
         kept.outdate();
-        assert_eq!(kept.want(key(1, 2), 0.2, false), AnswerNeed::Ask);
+        assert_eq!(kept.poll(key(1, 2), 0.2, false), AnswerNeed::Ask);
     }
 }

@@ -46,7 +46,7 @@ pub(crate) enum TerraformPending {
 }
 
 impl TerraformPending {
-    pub(crate) fn of(request: &TerraformRequest) -> Self {
+    pub(crate) fn from_request(request: &TerraformRequest) -> Self {
         match request {
             TerraformRequest::Hcl { .. } => Self::Hcl,
             TerraformRequest::Cost { .. } => Self::Cost,
@@ -79,17 +79,17 @@ pub(crate) struct TerraformWants {
 pub(crate) struct TerraformBoard<'a> {
     pub(crate) board: BoardId,
     pub(crate) revision: Revision,
-    pub(crate) told: Option<&'a BoardTerraformView>,
+    pub(crate) view: Option<&'a BoardTerraformView>,
     pub(crate) time: f64,
 }
 
 impl TerraformBoard<'_> {
     fn run(&self) -> Option<&TerraformRunView> {
-        self.told?.run.as_ref()
+        self.view?.run.as_ref()
     }
 
     fn run_at(&self) -> RunAt {
-        (self.run().map(|run| run.id), self.run().is_some_and(is_going))
+        (self.run().map(|run| run.id), self.run().is_some_and(is_in_progress))
     }
 
     fn files(&self) -> AnswerKey<FilesAt> {
@@ -113,7 +113,7 @@ impl TerraformAnswers {
     }
 
     pub(crate) fn hcl_refused(&self) -> Option<&str> {
-        self.hcl.refused()
+        self.hcl.refusal()
     }
 
     pub(crate) fn cost(&self, board: BoardId) -> Option<&CostView> {
@@ -125,7 +125,7 @@ impl TerraformAnswers {
     }
 
     pub(crate) fn plan_refused(&self) -> Option<&str> {
-        self.plan.refused()
+        self.plan.refusal()
     }
 
     /// Changes with each plan.
@@ -142,7 +142,7 @@ impl TerraformAnswers {
         self.history.get(board).map_or(&[], Vec::as_slice)
     }
 
-    pub(crate) fn imported(&self) -> Option<(BoardId, &[TerraformFindingView])> {
+    pub(crate) fn import_findings(&self) -> Option<(BoardId, &[TerraformFindingView])> {
         self.imported.as_ref().map(|(board, notes)| (*board, notes.as_slice()))
     }
 
@@ -166,22 +166,22 @@ impl TerraformAnswers {
             AnswerNeed::Later(seconds) => again = again.min(seconds),
         };
         let cost = AnswerKey { board, at: now.revision };
-        next(self.cost.want(cost, now.time, false), TerraformRequest::Cost { board });
+        next(self.cost.poll(cost, now.time, false), TerraformRequest::Cost { board });
         if wants.files || wants.files_at_once {
-            let wanted = self.hcl.want(now.files(), now.time, wants.files_at_once);
+            let wanted = self.hcl.poll(now.files(), now.time, wants.files_at_once);
             next(wanted, TerraformRequest::Hcl { board });
         }
         if wants.plan {
-            let state = now.told.map(|told| told.plan).unwrap_or_default();
+            let state = now.view.map(|told| told.plan).unwrap_or_default();
             let key = AnswerKey { board, at: (state, now.run_at()) };
-            next(self.plan.want(key, now.time, true), TerraformRequest::Plan { board });
+            next(self.plan.poll(key, now.time, true), TerraformRequest::Plan { board });
         }
         if wants.runs {
             let key = AnswerKey { board, at: now.run_at() };
-            next(self.history.want(key, now.time, true), TerraformRequest::History { board });
+            next(self.history.poll(key, now.time, true), TerraformRequest::History { board });
             let run =
                 shown_run(wants.chosen_run, now.run(), self.history.get(board).map_or(&[], Vec::as_slice));
-            if let Some(from) = run.and_then(|run| self.lines.missing(run)) {
+            if let Some(from) = run.and_then(|run| self.lines.next_missing_line(run)) {
                 let run = run.map_or(0, |run| run.id);
                 next(AnswerNeed::Ask, TerraformRequest::Lines { run, from });
             }
@@ -197,18 +197,18 @@ impl TerraformAnswers {
             }
             TerraformResponse::Cost(view) => self.cost.receive(view.board, *view),
             TerraformResponse::Plan(view) => {
-                let board = view.as_ref().map(|view| view.board).or(self.plan.asked_board());
+                let board = view.as_ref().map(|view| view.board).or(self.plan.requested_board());
                 if let Some(board) = board {
                     self.plan.receive(board, view.map(|view| *view));
                     self.plan_version += 1;
                 }
             }
             TerraformResponse::History(runs) => {
-                if let Some(board) = self.history.asked_board() {
+                if let Some(board) = self.history.requested_board() {
                     self.history.receive(board, runs);
                 }
             }
-            TerraformResponse::Lines { run, lines } => self.lines.answered(&run, lines),
+            TerraformResponse::Lines { run, lines } => self.lines.receive_lines(&run, lines),
             TerraformResponse::Started { .. } => {}
             TerraformResponse::Written { .. } => self.hcl.outdate(),
             TerraformResponse::Imported { board, notes, .. } => self.imported = Some((board, notes)),
@@ -223,7 +223,7 @@ impl TerraformAnswers {
             TerraformPending::Cost => self.cost.refuse(why()),
             TerraformPending::Plan => self.plan.refuse(why()),
             TerraformPending::History => self.history.refuse(why()),
-            TerraformPending::Lines(run) => self.lines.refused(run),
+            TerraformPending::Lines(run) => self.lines.handle_refusal(run),
             TerraformPending::Run | TerraformPending::Prices | TerraformPending::Other => {}
         }
     }
@@ -246,6 +246,6 @@ pub(crate) fn of_board(view: &TerraformView, board: BoardId) -> Option<&BoardTer
     view.boards.iter().find(|known| known.board == board)
 }
 
-pub(crate) fn is_going(run: &TerraformRunView) -> bool {
+pub(crate) fn is_in_progress(run: &TerraformRunView) -> bool {
     matches!(run.state, TerraformRunState::Running | TerraformRunState::Cancelling)
 }

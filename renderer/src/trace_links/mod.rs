@@ -72,10 +72,10 @@ fn link_ui(
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             if close_button_ui(ui, view.theme, &format!("Remove the link to {}", now.title)).clicked() {
-                actions.push(ask(TraceLinkRequest::Remove { link: link.link.id }));
+                actions.push(link_action(TraceLinkRequest::Remove { link: link.link.id }));
             }
             if can_hold(link) && holds_button_ui(ui, link) {
-                actions.push(ask(TraceLinkRequest::Clear { links: vec![link.link.id] }));
+                actions.push(link_action(TraceLinkRequest::Clear { links: vec![link.link.id] }));
             }
             ui.with_layout(Layout::left_to_right(Align::Center).with_main_wrap(true), |ui| {
                 let leads_on = link.link.from == *end;
@@ -174,12 +174,12 @@ fn suspect_ui(ui: &mut Ui, view: &FrameView<'_>, link: &TraceLinkView, actions: 
         let room = egui::Rect::from_center_size(middle, egui::vec2(BUTTON_WIDTH - 12.0, 20.0));
         let mut child = ui.new_child(egui::UiBuilder::new().max_rect(room).id_salt(link.link.id.bits()));
         if holds_button_ui(&mut child, link) {
-            actions.push(ask(TraceLinkRequest::Clear { links: vec![link.link.id] }));
+            actions.push(link_action(TraceLinkRequest::Clear { links: vec![link.link.id] }));
         }
     }
 }
 
-pub(crate) fn ask(request: TraceLinkRequest) -> WindowAction {
+pub(crate) fn link_action(request: TraceLinkRequest) -> WindowAction {
     WindowAction::Ask(WorkbenchRequest::Link(request))
 }
 

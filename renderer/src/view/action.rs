@@ -14,7 +14,7 @@ use shared_protocol::{
     review::ReviewRequest,
     terraform::TerraformRequest,
     trace_link::TraceLinkEnd,
-    upstreams::{ServerId, UpstreamDecision, UpstreamRequest},
+    upstreams::{ManagedServerDecision, ManagedServerRequest, ServerId},
 };
 use std::collections::BTreeSet;
 
@@ -100,7 +100,7 @@ pub(crate) enum WindowAction {
     /// A request about managed servers, with the ticket of its response.
     Upstream {
         ticket: u64,
-        ask: UpstreamAsk,
+        ask: ManagedServerCall,
     },
     /// Shows the page of a managed server.
     OpenServer(ServerId),
@@ -146,9 +146,9 @@ pub(crate) enum SpecAction {
 
 /// A request about managed servers. Decisions have a channel that terminals and agents do not have.
 #[derive(Debug, Clone)]
-pub(crate) enum UpstreamAsk {
-    Request(Box<UpstreamRequest>),
-    Decision(Box<UpstreamDecision>),
+pub(crate) enum ManagedServerCall {
+    Request(Box<ManagedServerRequest>),
+    Decision(Box<ManagedServerDecision>),
 }
 
 /// The purpose of a path.

@@ -17,7 +17,7 @@ use shared_protocol::{
         ToRenderer, WorkbenchRequest, WorkbenchResponse, WorkspaceStatus,
     },
     terraform::TerraformRequest,
-    upstreams::UpstreamRequest,
+    upstreams::ManagedServerRequest,
 };
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -248,7 +248,9 @@ fn is_lookup(request: &WorkbenchRequest) -> bool {
         request,
         WorkbenchRequest::Operations(_)
             | WorkbenchRequest::AuditView { .. }
-            | WorkbenchRequest::Upstream(UpstreamRequest::Show { .. } | UpstreamRequest::Log { .. })
+            | WorkbenchRequest::Upstream(
+                ManagedServerRequest::Show { .. } | ManagedServerRequest::Log { .. }
+            )
             | WorkbenchRequest::Terraform(
                 Cost { .. } | Hcl { .. } | Plan { .. } | History { .. } | Lines { .. }
             )

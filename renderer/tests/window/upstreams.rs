@@ -13,10 +13,11 @@ use shared_protocol::{
     messages::WorkbenchRequest,
     proposal::ProposedAction,
     upstreams::{
-        AuthForm, DefinitionChange, ImportSource, ImportedServerView, ManifestOrigin, PackageKind,
-        RegistryOffer, RegistryServer, ServerBrief, ServerDetails, ServerExit, ServerForm, ServerImportInput,
-        ServerImportPreview, ServerState, StartPhase, ToolApproval, ToolCall, ToolCallPolicy, ToolCallResult,
-        TypedSecret, UnreadableServer, UpstreamDecision, UpstreamRequest, VariableForm, VariableValue,
+        AuthForm, DefinitionChange, ImportSource, ImportedServerView, ManagedServerDecision,
+        ManagedServerRequest, ManifestOrigin, PackageKind, RegistryOffer, RegistryServer, ServerBrief,
+        ServerDetails, ServerExit, ServerForm, ServerImportInput, ServerImportPreview, ServerState,
+        StartPhase, ToolApproval, ToolCall, ToolCallPolicy, ToolCallResult, TypedSecret, UnreadableServer,
+        VariableForm, VariableValue,
     },
 };
 
@@ -33,14 +34,14 @@ fn with_size(size: (f32, f32), servers: Vec<ServerDetails>) -> Shop {
     shop
 }
 
-fn press(shop: &mut Shop, name: &str) -> Vec<UpstreamRequest> {
+fn press(shop: &mut Shop, name: &str) -> Vec<ManagedServerRequest> {
     shop.window.get_by_label(name).scroll_to_me();
     shop.window.run();
     shop.window.get_by_label(name).click();
     asked(shop)
 }
 
-fn asked(shop: &mut Shop) -> Vec<UpstreamRequest> {
+fn asked(shop: &mut Shop) -> Vec<ManagedServerRequest> {
     let requests = shop.settle().into_iter();
     requests
         .filter_map(
@@ -50,7 +51,7 @@ fn asked(shop: &mut Shop) -> Vec<UpstreamRequest> {
 }
 
 /// What was decided by pressing it.
-fn decided(shop: &mut Shop, name: &str) -> Vec<UpstreamDecision> {
+fn decided(shop: &mut Shop, name: &str) -> Vec<ManagedServerDecision> {
     assert_eq!(press(shop, name), [], "{name} asks for a decision, and for nothing else");
     std::mem::take(&mut shop.main.upstreams.decided)
 }
@@ -122,7 +123,7 @@ fn switching_on_is_a_decision_and_a_failed_start_takes_it_back() {
     assert_eq!(shop.window.query_all_by_label(switch).count(), 2);
     shop.window.query_all_by_label(switch).next().unwrap().click();
     assert_eq!(asked(&mut shop), []);
-    assert_eq!(shop.main.upstreams.decided, [UpstreamDecision::Enable { server: id("Files") }]);
+    assert_eq!(shop.main.upstreams.decided, [ManagedServerDecision::Enable { server: id("Files") }]);
     assert!(shop.shows("The server was disabled again. Npx is not on the path. Install Node.js."));
     assert!(shop.shows("Show full log"), "what it wrote is one press away");
     for node in shop.window.query_all_by_label(switch) {
@@ -135,22 +136,22 @@ fn switching_off_starting_and_stopping_are_requests() {
     let server = id("Files");
     let mut shop = with(vec![running("Files", Vec::new())]);
     shop.window.query_all_by_label("Files enabled").next().unwrap().click();
-    assert_eq!(asked(&mut shop), [UpstreamRequest::Disable { server: server.clone() }]);
-    assert_eq!(press(&mut shop, "Stop Files"), [UpstreamRequest::Stop { server: server.clone() }]);
-    assert_eq!(press(&mut shop, "Stop"), [UpstreamRequest::Stop { server: server.clone() }]);
-    assert_eq!(press(&mut shop, "Restart"), [UpstreamRequest::Restart { server: server.clone() }]);
+    assert_eq!(asked(&mut shop), [ManagedServerRequest::Disable { server: server.clone() }]);
+    assert_eq!(press(&mut shop, "Stop Files"), [ManagedServerRequest::Stop { server: server.clone() }]);
+    assert_eq!(press(&mut shop, "Stop"), [ManagedServerRequest::Stop { server: server.clone() }]);
+    assert_eq!(press(&mut shop, "Restart"), [ManagedServerRequest::Restart { server: server.clone() }]);
     for (state, button, request) in [
-        (ServerState::Stopped, "Start Files", UpstreamRequest::Start { server: server.clone() }),
-        (ServerState::Error, "Start", UpstreamRequest::Start { server: server.clone() }),
+        (ServerState::Stopped, "Start Files", ManagedServerRequest::Start { server: server.clone() }),
+        (ServerState::Error, "Start", ManagedServerRequest::Start { server: server.clone() }),
         (
             ServerState::Starting(StartPhase::Installing),
             "Stop Files",
-            UpstreamRequest::Stop { server: server.clone() },
+            ManagedServerRequest::Stop { server: server.clone() },
         ),
         (
             ServerState::Backoff { attempt: 1, retry_at: later() },
             "Try now Files",
-            UpstreamRequest::Restart { server: server.clone() },
+            ManagedServerRequest::Restart { server: server.clone() },
         ),
     ] {
         let mut shop = with(vec![of(brief("Files", state))]);
@@ -185,7 +186,8 @@ fn missing_credentials_lead_to_a_masked_field() {
     shop.window.run();
     assert!(!shop.says("hunter2-hunter2"), "what is typed is not shown");
     let secret = TypedSecret("hunter2-hunter2".to_owned());
-    let decision = UpstreamDecision::SetSecret { server: id("Files"), part: "API_KEY".to_owned(), secret };
+    let decision =
+        ManagedServerDecision::SetSecret { server: id("Files"), part: "API_KEY".to_owned(), secret };
     assert_eq!(decided(&mut shop, "Save secret"), [decision]);
     assert!(shop.window.query_by_label("Secret API_KEY").is_none(), "the field is gone");
 }
@@ -208,7 +210,8 @@ fn new_tools_are_approved_together_after_a_look() {
     assert!(shop.shows("What list does, in the words of the server.") && shop.shows("files__write"));
     assert!(!shop.shows("files__read"), "what is approved already is not looked at again");
     let pin = |name: &str| (name.to_owned(), format!("hash-of-{name}"));
-    let approve = UpstreamDecision::Approve { server: id("Files"), tools: vec![pin("list"), pin("write")] };
+    let approve =
+        ManagedServerDecision::Approve { server: id("Files"), tools: vec![pin("list"), pin("write")] };
     assert_eq!(decided(&mut shop, "Approve 2 tools"), [approve]);
 }
 
@@ -223,7 +226,7 @@ fn what_changes_during_the_look_is_not_approved_with_the_rest() {
     let tools = vec![("list".to_owned(), "hash-of-list".to_owned())];
     assert_eq!(
         decided(&mut shop, "Approve 1 tool"),
-        [UpstreamDecision::Approve { server: id("Files"), tools }]
+        [ManagedServerDecision::Approve { server: id("Files"), tools }]
     );
 }
 
@@ -244,7 +247,7 @@ fn one_tool_is_approved_as_it_was_seen() {
     let tools = vec![("list".to_owned(), "newer".to_owned())];
     assert_eq!(
         decided(&mut shop, "Approve list"),
-        [UpstreamDecision::Approve { server: id("Files"), tools }]
+        [ManagedServerDecision::Approve { server: id("Files"), tools }]
     );
 }
 
@@ -263,14 +266,14 @@ fn a_changed_definition_is_shown_before_and_after() {
     let tools = vec![("read".to_owned(), "hash-of-read".to_owned())];
     assert_eq!(
         decided(&mut shop, "Approve read"),
-        [UpstreamDecision::Approve { server: id("Files"), tools }]
+        [ManagedServerDecision::Approve { server: id("Files"), tools }]
     );
 }
 
 #[test]
 fn tools_are_switched_and_given_a_policy_one_by_one() {
     let mut shop = with(vec![running("Files", vec![tool("read", ToolApproval::Approved)])]);
-    let set = |enabled, policy| UpstreamDecision::SetTool {
+    let set = |enabled, policy| ManagedServerDecision::SetTool {
         server: id("Files"),
         tool: "read".to_owned(),
         enabled,
@@ -282,7 +285,7 @@ fn tools_are_switched_and_given_a_policy_one_by_one() {
     assert_eq!(decided(&mut shop, "Allow for read"), [set(true, ToolCallPolicy::Allow)]);
     assert_eq!(decided(&mut shop, "Deny for read"), [set(true, ToolCallPolicy::Deny)]);
     press(&mut shop, "Tool read, approved");
-    let withdraw = UpstreamRequest::Withdraw { server: id("Files"), tool: "read".to_owned() };
+    let withdraw = ManagedServerRequest::Withdraw { server: id("Files"), tool: "read".to_owned() };
     assert_eq!(press(&mut shop, "Withdraw approval"), [withdraw]);
 }
 
@@ -292,7 +295,7 @@ fn a_tool_is_given_times_of_its_own_and_loses_them() {
     (own.idle_ms, own.total_ms) = (Some(5_000), Some(9_000));
     let mut shop = with(vec![running("Files", vec![own])]);
     press(&mut shop, "Tool read, approved");
-    let set = UpstreamDecision::SetTool {
+    let set = ManagedServerDecision::SetTool {
         server: id("Files"),
         tool: "read".to_owned(),
         enabled: true,
@@ -310,7 +313,7 @@ fn a_person_tries_a_tool_as_it_is_shown_and_sees_what_came_of_it() {
     press(&mut shop, "Try it…");
     let json = "{\"content\":[{\"type\":\"text\",\"text\":\"what it holds\"}]}".to_owned();
     shop.main.upstreams.called = Some(ToolCallResult { json, is_error: false });
-    let call = UpstreamDecision::Call(ToolCall {
+    let call = ManagedServerDecision::Call(ToolCall {
         tool: "files__read".to_owned(),
         arguments: "{}".to_owned(),
         definition: Some("hash-of-read".to_owned()),
@@ -376,7 +379,8 @@ fn the_configuration_is_shown_in_full_and_no_secret_with_it() {
     shop.press(Key::Enter);
     shop.settle();
     let secret = TypedSecret("another".to_owned());
-    let decision = UpstreamDecision::SetSecret { server: id("Files"), part: "API_KEY".to_owned(), secret };
+    let decision =
+        ManagedServerDecision::SetSecret { server: id("Files"), part: "API_KEY".to_owned(), secret };
     assert_eq!(shop.main.upstreams.decided, [decision]);
 }
 
@@ -389,7 +393,7 @@ fn an_edit_is_a_decision_and_leaves_secrets_where_they_are() {
     shop.retype("Argument 2", "--read-only");
     let mut expected = form("Files");
     expected.args = vec!["/srv/other".to_owned(), "--read-only".to_owned()];
-    let update = UpstreamDecision::Update { server: id("Files"), form: Box::new(expected) };
+    let update = ManagedServerDecision::Update { server: id("Files"), form: Box::new(expected) };
     assert_eq!(decided(&mut shop, "Save changes"), [update]);
     assert!(shop.window.query_by_label("Save changes").is_none(), "it is done");
 }
@@ -418,7 +422,7 @@ fn deleting_takes_more_than_a_click() {
     shop.retype("Name of the server to delete", "Files");
     shop.press(Key::Enter);
     shop.settle();
-    assert_eq!(shop.main.upstreams.decided, [UpstreamDecision::Delete { server: id("Files") }]);
+    assert_eq!(shop.main.upstreams.decided, [ManagedServerDecision::Delete { server: id("Files") }]);
 }
 
 #[test]
@@ -466,7 +470,7 @@ fn a_server_is_added_by_form_with_its_secret_on_the_way_to_the_store() {
     let value = VariableValue::Typed(TypedSecret("hunter2-hunter2".to_owned()));
     expected.variables =
         vec![VariableForm { name: "WEATHER_KEY".to_owned(), value, required: true, description: None }];
-    let add = UpstreamRequest::Add { form: Box::new(expected) };
+    let add = ManagedServerRequest::Add { form: Box::new(expected) };
     assert_eq!(press(&mut shop, "Add as disabled"), [add]);
     assert!(shop.shows("Added Weather") && shop.main.upstreams.decided.is_empty());
 }
@@ -491,7 +495,7 @@ fn a_refused_form_keeps_what_was_typed() {
     let mut expected = ServerForm::new(PackageKind::Http);
     (expected.name, expected.identifier) = ("Web".to_owned(), "https://example.org/mcp".to_owned());
     expected.auth = AuthForm::Bearer(VariableValue::Secret { set: false });
-    assert_eq!(press(&mut shop, "Add as disabled"), [UpstreamRequest::Add { form: Box::new(expected) }]);
+    assert_eq!(press(&mut shop, "Add as disabled"), [ManagedServerRequest::Add { form: Box::new(expected) }]);
 }
 
 fn found_in_text() -> ServerImportPreview {
@@ -518,7 +522,7 @@ fn pasted_json_shows_what_it_holds_before_it_is_taken_over() {
     shop.window.get_by_role_and_label(Role::MultilineTextInput, "Pasted JSON").type_text(text);
     shop.window.run();
     let source = ServerImportInput::Text(TypedSecret(text.to_owned()));
-    let preview = UpstreamRequest::PreviewImport { source: source.clone() };
+    let preview = ManagedServerRequest::PreviewImport { source: source.clone() };
     assert_eq!(press(&mut shop, "Preview import"), std::slice::from_ref(&preview));
     assert!(shop.shows("Line 1 is not JSON. Paste all of the file."));
     shop.main.upstreams.import = Some(found_in_text());
@@ -532,7 +536,7 @@ fn pasted_json_shows_what_it_holds_before_it_is_taken_over() {
     ] {
         assert!(shop.shows(words), "{words}");
     }
-    let import = |names: &[&str]| UpstreamRequest::Import {
+    let import = |names: &[&str]| ManagedServerRequest::Import {
         source: source.clone(),
         names: names.iter().map(|name| (*name).to_owned()).collect(),
     };
@@ -547,13 +551,16 @@ fn servers_of_other_programs_are_taken_over() {
     shop.main.upstreams.sources =
         vec![ImportSource { program: "Claude Desktop".to_owned(), path: path.to_owned() }];
     shop.main.upstreams.import = Some(found_in_text());
-    assert_eq!(press(&mut shop, "Import from Claude, VS Code or Cursor…"), [UpstreamRequest::Sources]);
+    assert_eq!(press(&mut shop, "Import from Claude, VS Code or Cursor…"), [ManagedServerRequest::Sources]);
     let source = ServerImportInput::File(path.to_owned());
     let look = format!("Preview import from Claude Desktop {path}");
-    assert_eq!(press(&mut shop, &look), [UpstreamRequest::PreviewImport { source: source.clone() }]);
+    assert_eq!(press(&mut shop, &look), [ManagedServerRequest::PreviewImport { source: source.clone() }]);
     press(&mut shop, "Import Files");
     let names = vec!["Notes".to_owned(), "Files".to_owned()];
-    assert_eq!(press(&mut shop, "Import 2 servers as disabled"), [UpstreamRequest::Import { source, names }]);
+    assert_eq!(
+        press(&mut shop, "Import 2 servers as disabled"),
+        [ManagedServerRequest::Import { source, names }]
+    );
 }
 
 #[test]
@@ -564,7 +571,7 @@ fn a_registry_fills_the_form_and_says_when_it_cannot_be_reached() {
         Refusal::new(RefusalCode::NetworkError, "the registry cannot be reached").hint("Check the network.");
     shop.main.upstreams.registry = Some(Err(why));
     shop.retype("Search the registry", "time");
-    let search = |registry: Option<&str>| UpstreamRequest::SearchRegistry {
+    let search = |registry: Option<&str>| ManagedServerRequest::SearchRegistry {
         registry: registry.map(str::to_owned),
         query: "time".to_owned(),
     };
@@ -602,7 +609,7 @@ fn a_registry_fills_the_form_and_says_when_it_cannot_be_reached() {
     shop.window.get_by_label("Variable 2 value").type_text("hunter2-hunter2");
     shop.window.run();
     offered.variables[1].value = VariableValue::Typed(TypedSecret("hunter2-hunter2".to_owned()));
-    assert_eq!(press(&mut shop, "Add as disabled"), [UpstreamRequest::Add { form: Box::new(offered) }]);
+    assert_eq!(press(&mut shop, "Add as disabled"), [ManagedServerRequest::Add { form: Box::new(offered) }]);
 }
 
 #[test]
@@ -628,22 +635,24 @@ fn manifests_are_listed_approved_and_given_credentials_and_a_policy() {
     assert!(shop.shows(theirs) && shop.shows("runs the script weather.py") && shop.shows("a1b2c3d4"));
     assert!(shop.shows("Hidden from agents: mcpExpose is false"));
     assert!(shop.window.query_by_label("Allow for weather_now").is_none(), "first it has to be approved");
-    let approve = UpstreamDecision::ApproveManifest { hash: "a1b2c3d4".to_owned() };
+    let approve = ManagedServerDecision::ApproveManifest { hash: "a1b2c3d4".to_owned() };
     assert_eq!(decided(&mut shop, "Approve manifest"), [approve]);
     press(&mut shop, "Manifest weather, needs credentials · user");
     press(&mut shop, "Set key");
     shop.window.get_by_label("Secret key").type_text("hunter2-hunter2");
     shop.window.run();
-    let secret = UpstreamDecision::SetManifestSecret {
+    let secret = ManagedServerDecision::SetManifestSecret {
         manifest: "weather".to_owned(),
         credential: "key".to_owned(),
         secret: TypedSecret("hunter2-hunter2".to_owned()),
     };
     assert_eq!(decided(&mut shop, "Save secret"), [secret]);
-    let policy =
-        UpstreamDecision::SetManifestPolicy { tool: "weather_now".to_owned(), policy: ToolCallPolicy::Allow };
+    let policy = ManagedServerDecision::SetManifestPolicy {
+        tool: "weather_now".to_owned(),
+        policy: ToolCallPolicy::Allow,
+    };
     assert_eq!(decided(&mut shop, "Allow for weather_now"), [policy]);
-    assert_eq!(press(&mut shop, "Reload manifests"), [UpstreamRequest::ReloadManifests]);
+    assert_eq!(press(&mut shop, "Reload manifests"), [ManagedServerRequest::ReloadManifests]);
 }
 
 #[test]
@@ -662,7 +671,7 @@ fn a_manifest_that_changes_under_the_eyes_is_not_approved_by_that_click() {
     show(&mut shop, "two");
     assert!(shop.window.query_by_label("Approve manifest").is_none());
     press(&mut shop, "I have reviewed the new version");
-    let approve = UpstreamDecision::ApproveManifest { hash: "two".to_owned() };
+    let approve = ManagedServerDecision::ApproveManifest { hash: "two".to_owned() };
     assert_eq!(decided(&mut shop, "Approve manifest"), [approve]);
 }
 
@@ -716,7 +725,7 @@ fn everything_is_reached_by_keyboard() {
     shop.window.get_by_label("Allow for read").focus();
     shop.press(Key::Space);
     shop.settle();
-    let allow = UpstreamDecision::SetTool {
+    let allow = ManagedServerDecision::SetTool {
         server: id("Files"),
         tool: "read".to_owned(),
         enabled: true,
@@ -766,7 +775,7 @@ fn in_a_narrow_dock_the_list_and_what_is_chosen_take_turns() {
     press(&mut shop, "Files, running, 1 of 1 tool offered");
     assert!(shop.window.query_by_label("Tool read, approved").is_some());
     press(&mut shop, "Tool read, approved");
-    let set = UpstreamDecision::SetTool {
+    let set = ManagedServerDecision::SetTool {
         server: id("Files"),
         tool: "read".to_owned(),
         enabled: true,

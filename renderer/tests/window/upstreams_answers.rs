@@ -5,10 +5,10 @@ use shared_protocol::{
     Refusal, RefusalCode,
     messages::{ToRenderer, WorkbenchResponse},
     upstreams::{
-        ImportSource, ManifestBrief, ManifestCredential, ManifestFolderBrief, ManifestOrigin,
-        ManifestToolBrief, PackageKind, RegistryServer, ServerBrief, ServerDetails, ServerForm, ServerId,
-        ServerImportPreview, ServerLogChunk, ServerState, ToolApproval, ToolCallPolicy, ToolCallResult,
-        ToolView, UpstreamDecision, UpstreamRequest, UpstreamResponse, UpstreamsView, VariableForm,
+        ImportSource, ManagedServerDecision, ManagedServerRequest, ManagedServerResponse, ManagedServersView,
+        ManifestBrief, ManifestCredential, ManifestFolderBrief, ManifestOrigin, ManifestToolBrief,
+        PackageKind, RegistryServer, ServerBrief, ServerDetails, ServerForm, ServerId, ServerImportPreview,
+        ServerLogChunk, ServerState, ToolApproval, ToolCallPolicy, ToolCallResult, ToolView, VariableForm,
         VariableValue,
     },
 };
@@ -21,7 +21,7 @@ pub(crate) struct Upstreams {
     pub(crate) import: Option<ServerImportPreview>,
     pub(crate) registry: Option<Result<Vec<RegistryServer>, Refusal>>,
     /// What a person has decided.
-    pub(crate) decided: Vec<UpstreamDecision>,
+    pub(crate) decided: Vec<ManagedServerDecision>,
     /// What the next call answers.
     pub(crate) called: Option<ToolCallResult>,
     /// The next decision is not carried out.
@@ -32,57 +32,57 @@ impl Upstreams {
     fn server(&self, id: &ServerId) -> Result<WorkbenchResponse, Refusal> {
         let found = self.servers.iter().find(|server| server.brief.id == *id).cloned();
         let found = found.ok_or_else(|| Refusal::new(RefusalCode::NotFound, "there is no such server"))?;
-        Ok(WorkbenchResponse::Upstream(UpstreamResponse::Server(Box::new(found))))
+        Ok(WorkbenchResponse::Upstream(ManagedServerResponse::Server(Box::new(found))))
     }
 
-    pub(crate) fn answer(&mut self, request: &UpstreamRequest) -> Result<WorkbenchResponse, Refusal> {
+    pub(crate) fn answer(&mut self, request: &ManagedServerRequest) -> Result<WorkbenchResponse, Refusal> {
         let answer = match request {
-            UpstreamRequest::Show { server }
-            | UpstreamRequest::Start { server }
-            | UpstreamRequest::Stop { server }
-            | UpstreamRequest::Restart { server }
-            | UpstreamRequest::Disable { server }
-            | UpstreamRequest::Withdraw { server, .. } => return self.server(server),
-            UpstreamRequest::Log { from, .. } => {
+            ManagedServerRequest::Show { server }
+            | ManagedServerRequest::Start { server }
+            | ManagedServerRequest::Stop { server }
+            | ManagedServerRequest::Restart { server }
+            | ManagedServerRequest::Disable { server }
+            | ManagedServerRequest::Withdraw { server, .. } => return self.server(server),
+            ManagedServerRequest::Log { from, .. } => {
                 let lines: Vec<String> = self.log.iter().skip(*from as usize).cloned().collect();
-                UpstreamResponse::Log(ServerLogChunk { first: *from, lines, dropped: 0 })
+                ManagedServerResponse::Log(ServerLogChunk { first: *from, lines, dropped: 0 })
             }
-            UpstreamRequest::Add { form } => {
+            ManagedServerRequest::Add { form } => {
                 if let Some(refusal) = self.refuse.take() {
                     return Err(refusal);
                 }
                 let brief = ServerBrief { name: form.name.clone(), ..brief("new", ServerState::Disabled) };
                 let details = ServerDetails { brief, form: (**form).clone(), tools: Vec::new() };
                 self.servers.push(details.clone());
-                UpstreamResponse::Server(Box::new(details))
+                ManagedServerResponse::Server(Box::new(details))
             }
-            UpstreamRequest::Sources => UpstreamResponse::Sources(self.sources.clone()),
-            UpstreamRequest::PreviewImport { .. } => match &self.import {
-                Some(view) => UpstreamResponse::Import(Box::new(view.clone())),
+            ManagedServerRequest::Sources => ManagedServerResponse::Sources(self.sources.clone()),
+            ManagedServerRequest::PreviewImport { .. } => match &self.import {
+                Some(view) => ManagedServerResponse::Import(Box::new(view.clone())),
                 None => {
                     let refusal = Refusal::new(RefusalCode::ValidationError, "line 1 is not JSON");
                     return Err(refusal.hint("Paste all of the file."));
                 }
             },
-            UpstreamRequest::Import { names, .. } => UpstreamResponse::Imported {
+            ManagedServerRequest::Import { names, .. } => ManagedServerResponse::Imported {
                 servers: names.iter().map(|name| brief(name, ServerState::Disabled)).collect(),
                 refused: Vec::new(),
             },
-            UpstreamRequest::SearchRegistry { .. } => match self.registry.clone() {
-                Some(found) => UpstreamResponse::Registry(found?),
-                None => UpstreamResponse::Registry(Vec::new()),
+            ManagedServerRequest::SearchRegistry { .. } => match self.registry.clone() {
+                Some(found) => ManagedServerResponse::Registry(found?),
+                None => ManagedServerResponse::Registry(Vec::new()),
             },
-            _ => UpstreamResponse::Done,
+            _ => ManagedServerResponse::Done,
         };
         Ok(WorkbenchResponse::Upstream(answer))
     }
 
-    pub(crate) fn decide(&mut self, decision: UpstreamDecision) -> Result<WorkbenchResponse, Refusal> {
+    pub(crate) fn decide(&mut self, decision: ManagedServerDecision) -> Result<WorkbenchResponse, Refusal> {
         self.decided.push(decision);
         match self.refuse.take() {
             Some(refusal) => Err(refusal),
             None => Ok(WorkbenchResponse::Upstream(
-                self.called.take().map_or(UpstreamResponse::Done, UpstreamResponse::Called),
+                self.called.take().map_or(ManagedServerResponse::Done, ManagedServerResponse::Called),
             )),
         }
     }
@@ -187,8 +187,8 @@ pub(crate) fn manifest(path: &str, origin: ManifestOrigin) -> ManifestBrief {
     }
 }
 
-pub(crate) fn view(shop: &Shop) -> UpstreamsView {
-    UpstreamsView {
+pub(crate) fn view(shop: &Shop) -> ManagedServersView {
+    ManagedServersView {
         servers: shop.main.upstreams.servers.iter().map(|server| server.brief.clone()).collect(),
         manifest_folders: vec![
             ManifestFolderBrief {
@@ -203,12 +203,12 @@ pub(crate) fn view(shop: &Shop) -> UpstreamsView {
         config_file: "/home/ada/.config/draftboard/upstreams.json".to_owned(),
         secrets_place: "the keyring of this system".to_owned(),
         registry: "https://registry.example.org".to_owned(),
-        ..UpstreamsView::default()
+        ..ManagedServersView::default()
     }
 }
 
 /// Main tells the window how its servers stand now.
-pub(crate) fn tell(shop: &mut Shop, change: impl FnOnce(&mut UpstreamsView)) {
+pub(crate) fn tell(shop: &mut Shop, change: impl FnOnce(&mut ManagedServersView)) {
     let mut view = view(shop);
     change(&mut view);
     shop.main.send(ToRenderer::Upstreams(Box::new(view)));

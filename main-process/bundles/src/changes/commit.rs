@@ -37,7 +37,7 @@ impl BundleCommitError {
         };
         let refusal = BundleRefusal::new(code, self.to_string());
         match self {
-            Self::Stale { path } => refusal.with(BundleValue::map([("path", path.as_str().into())])),
+            Self::Stale { path } => refusal.with_details(BundleValue::map([("path", path.as_str().into())])),
             _ => refusal,
         }
     }

@@ -32,7 +32,7 @@ pub(crate) fn preview(bundles: &Bundles, arguments: &Value) -> Result<BundleTool
     }
     let message =
         "Writing is not allowed here: ask for a dry run (dryRun: true), or let a person allow changes";
-    Err(BundleRefusal::new(BundleErrorCode::ActuationDisabled, message).about("dryRun"))
+    Err(BundleRefusal::new(BundleErrorCode::ActuationDisabled, message).with_field("dryRun"))
 }
 
 /// Performs a dry run, or plans and writes the changes.

@@ -124,7 +124,7 @@ impl BundleChangePlan {
             let [dry_run, validate, references] = echo;
             let details = BundleValue::map([dry_run, validate, references, ("results", results(false))]);
             let message = format!("{} change(s) failed", failed.len());
-            return Err(BundleRefusal::new(batch_error_code(&failed), message).with(details));
+            return Err(BundleRefusal::new(batch_error_code(&failed), message).with_details(details));
         }
         let files = |gone: bool| {
             let paths =
@@ -147,7 +147,7 @@ impl BundleChangePlan {
         ]);
         let diagnostics = self.results.iter().flat_map(ChangeResult::finding_data).collect();
         let meta = [("changesCount", self.results.len().into())];
-        Ok(BundleToolResponse::new(data).of(&self.bundle_id).meta(meta).diagnostics(diagnostics))
+        Ok(BundleToolResponse::new(data).with_bundle_id(&self.bundle_id).meta(meta).diagnostics(diagnostics))
     }
 }
 

@@ -87,7 +87,7 @@ impl ApplyChangesRequest {
         if changes.len() > MAX_CHANGES {
             let message =
                 format!("changes may hold {MAX_CHANGES} at most, not {}: split them", changes.len());
-            return Err(BundleRefusal::new(BundleErrorCode::LimitExceeded, message).about("changes"));
+            return Err(BundleRefusal::new(BundleErrorCode::LimitExceeded, message).with_field("changes"));
         }
         Ok(Self {
             bundle_id: arguments.text("bundleId")?.map(str::to_owned),
@@ -113,7 +113,7 @@ impl EntityChange {
             "delete" => EntityOperation::Delete,
             _ => {
                 let message = format!("operation must be one of {}", kinds.join(", "));
-                return Err(BundleRefusal::new(BundleErrorCode::BadRequest, message).about("operation"));
+                return Err(BundleRefusal::new(BundleErrorCode::BadRequest, message).with_field("operation"));
             }
         };
         Ok(Self {

@@ -72,7 +72,7 @@ pub(crate) fn parse_rules(config: &BundleValue) -> (Vec<LintRule>, Vec<BundleFin
             Ok(None) => {}
             Err(problem) => problems.push(
                 BundleFinding::error(format!("Lint rule \"{name}\" is left out: {problem}"))
-                    .by(BundleFindingSource::Lint, "lint.rule.invalid"),
+                    .with_source(BundleFindingSource::Lint, "lint.rule.invalid"),
             ),
         }
     }

@@ -92,7 +92,7 @@ impl BundleTypeDefinition {
     pub(crate) fn from_data(data: BundleValue) -> Self {
         let list = |key: &str| data.get(key).and_then(BundleValue::as_list).unwrap_or_default().iter();
         let types = list("entities").filter_map(EntityTypeDefinition::from_data).collect();
-        let relations = list("relations").filter_map(RelationDefinition::of).collect();
+        let relations = list("relations").filter_map(RelationDefinition::parse).collect();
         Self { types, relations, data }
     }
 
@@ -125,7 +125,7 @@ impl EntityTypeDefinition {
 }
 
 impl RelationDefinition {
-    fn of(data: &BundleValue) -> Option<Self> {
+    fn parse(data: &BundleValue) -> Option<Self> {
         Some(Self {
             name: data.text("name").unwrap_or_default().to_owned(),
             from_entity: data.text("fromEntity")?.to_owned(),

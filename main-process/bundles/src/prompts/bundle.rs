@@ -77,7 +77,7 @@ pub(super) fn coverage(bundles: &Bundles, arguments: &CallArguments<'_>) -> Resu
         None => 80,
         Some(text) => text.trim().parse::<u32>().ok().filter(|percent| *percent <= 100).ok_or_else(|| {
             BundleRefusal::new(BundleErrorCode::BadRequest, "threshold must be a number from 0 to 100")
-                .about("threshold")
+                .with_field("threshold")
         })?,
     };
     let bundle = bundles.resolve(arguments.text("bundleId")?)?;

@@ -50,7 +50,7 @@ pub(super) fn diff(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<S
         bundles.get(id).ok_or_else(|| {
             let known: Vec<&str> = bundles.iter().map(Bundle::id).collect();
             let message = format!("Bundle {id} not found. Available: {}", known.join(", "));
-            BundleRefusal::new(BundleErrorCode::NotFound, message).about(field)
+            BundleRefusal::new(BundleErrorCode::NotFound, message).with_field(field)
         })
     };
     let (bundle_a, bundle_b) = (find(a, "bundleA")?, find(b, "bundleB")?);
@@ -116,7 +116,7 @@ pub(super) fn roadmap(bundles: &Bundles, arguments: &CallArguments<'_>) -> Resul
     let format = arguments.one_of("format", &["timeline", "phases", "milestones"], "phases")?;
     let bundle = bundles.resolve(arguments.text("bundleId")?)?;
     let of_type = |kind: &str| -> Vec<&BundleEntity> {
-        bundle.entities_of(kind).filter(|entity| in_scope(bundle, entity, scope)).collect()
+        bundle.entities_of(kind).filter(|entity| is_in_scope(bundle, entity, scope)).collect()
     };
     let (features, requirements, tasks) = (of_type("Feature"), of_type("Requirement"), of_type("Task"));
     let task = |entity: &&BundleEntity| {
@@ -146,7 +146,7 @@ pub(super) fn roadmap(bundles: &Bundles, arguments: &CallArguments<'_>) -> Resul
 }
 
 /// Returns whether an entity is in scope: always for `all`, otherwise if it is the scope entity or adjacent to it.
-fn in_scope(bundle: &Bundle, entity: &BundleEntity, scope: &str) -> bool {
+fn is_in_scope(bundle: &Bundle, entity: &BundleEntity, scope: &str) -> bool {
     let known = scope != "all" && bundle.entity_by_id(scope).is_some();
     !known
         || entity.id() == scope

@@ -17,11 +17,14 @@ pub(super) fn get(
         let profiles: Vec<BundleValue> = bundle.entities_of("Profile").map(profile_summary).collect();
         let count = profiles.len();
         let data = BundleValue::map([("profiles", profiles.into())]);
-        return Ok(BundleToolResponse::new(data).of(bundle.id()).meta([("count", count.into())]));
+        return Ok(BundleToolResponse::new(data).with_bundle_id(bundle.id()).meta([("count", count.into())]));
     };
     let profile = bundle.entity("Profile", profile_id).ok_or_else(|| {
         BundleRefusal::new(BundleErrorCode::NotFound, format!("Profile not found: {profile_id}"))
-            .with(BundleValue::map([("bundleId", bundle.id().into()), ("profileId", profile_id.into())]))
+            .with_details(BundleValue::map([
+                ("bundleId", bundle.id().into()),
+                ("profileId", profile_id.into()),
+            ]))
     })?;
     let rules = rules(bundle, profile);
     let rule_count = rules.len();
@@ -32,7 +35,7 @@ pub(super) fn get(
         ("requiredFeatures", required_features(bundle, profile)),
         ("optionalFeatures", profile.data().get("optionalFeatures").cloned()),
     ]);
-    Ok(BundleToolResponse::new(data).of(bundle.id()).meta([("ruleCount", rule_count.into())]))
+    Ok(BundleToolResponse::new(data).with_bundle_id(bundle.id()).meta([("ruleCount", rule_count.into())]))
 }
 
 fn profile_summary(profile: &BundleEntity) -> BundleValue {

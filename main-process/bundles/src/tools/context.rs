@@ -46,7 +46,7 @@ pub(super) fn get(
         ("depth", depth.into()),
     ];
     let data = BundleValue::map([("target", target), ("related", related.into())]);
-    Ok(BundleToolResponse::new(data).of(bundle.id()).meta(meta))
+    Ok(BundleToolResponse::new(data).with_bundle_id(bundle.id()).meta(meta))
 }
 
 fn related(reached: &ReachedEntity<'_>, detail: &str) -> BundleValue {

@@ -67,14 +67,14 @@ pub(super) fn export(
             members.set("yaml", text.into());
         }
     }
-    Ok(BundleToolResponse::new(data).of(bundle.id()).meta(meta))
+    Ok(BundleToolResponse::new(data).with_bundle_id(bundle.id()).meta(meta))
 }
 
 fn requested_targets<'a>(arguments: &CallArguments<'a>) -> Result<Vec<(&'a str, &'a str)>, BundleRefusal> {
     let targets = arguments.objects("targets")?;
     if targets.is_empty() || targets.len() > MAX_TARGETS {
         let message = format!("targets must name from 1 to {MAX_TARGETS} entities, not {}", targets.len());
-        return Err(BundleRefusal::new(BundleErrorCode::BadRequest, message).about("targets"));
+        return Err(BundleRefusal::new(BundleErrorCode::BadRequest, message).with_field("targets"));
     }
     targets
         .iter()
@@ -97,7 +97,7 @@ fn targets<'a>(bundle: &'a Bundle, wanted: &[(&str, &str)]) -> Result<Vec<&'a Bu
         return Ok(found);
     }
     let details = BundleValue::map([("notFound", missing.into()), ("bundleId", bundle.id().into())]);
-    Err(BundleRefusal::new(BundleErrorCode::NotFound, "Some target entities not found").with(details))
+    Err(BundleRefusal::new(BundleErrorCode::NotFound, "Some target entities not found").with_details(details))
 }
 
 fn entity_data(bundle: &Bundle, entity: &BundleEntity) -> BundleValue {

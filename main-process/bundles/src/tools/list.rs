@@ -49,14 +49,16 @@ pub(super) fn entities(
         let types = sorted_types(bundle);
         let meta = [("typeCount", types.len().into())];
         let answer = BundleToolResponse::new(BundleValue::map([("entityTypes", BundleValue::texts(types))]));
-        return Ok(answer.of(bundle.id()).meta(meta));
+        return Ok(answer.with_bundle_id(bundle.id()).meta(meta));
     };
     let kind = bundle.kind(entity_type);
     let total = kind.map_or(0, |kind| kind.ids().len());
     let ids: Vec<&str> = kind.into_iter().flat_map(LoadedEntityType::ids).skip(offset).take(limit).collect();
     let returned = ids.len();
     let data = BundleValue::map([("entityType", entity_type.into()), ("ids", BundleValue::texts(ids))]);
-    Ok(BundleToolResponse::new(data).of(bundle.id()).meta(page_meta(total, limit, offset, returned)))
+    Ok(BundleToolResponse::new(data)
+        .with_bundle_id(bundle.id())
+        .meta(page_meta(total, limit, offset, returned)))
 }
 
 /// Returns the ids of one type, or the types, for every bundle.
@@ -93,7 +95,7 @@ pub(super) fn summaries(
     let total: usize = kinds.iter().map(|kind| kind.ids().len()).sum();
     let items: Vec<BundleValue> = kinds
         .iter()
-        .flat_map(|kind| kind.sorted())
+        .flat_map(|kind| kind.sorted_entities())
         .skip(offset)
         .take(limit)
         .map(|entity| {
@@ -110,7 +112,9 @@ pub(super) fn summaries(
         .collect();
     let returned = items.len();
     let data = BundleValue::map([("items", items.into())]);
-    Ok(BundleToolResponse::new(data).of(bundle.id()).meta(page_meta(total, limit, offset, returned)))
+    Ok(BundleToolResponse::new(data)
+        .with_bundle_id(bundle.id())
+        .meta(page_meta(total, limit, offset, returned)))
 }
 
 pub(super) fn sorted_types(bundle: &Bundle) -> Vec<&str> {

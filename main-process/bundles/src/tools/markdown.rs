@@ -44,7 +44,7 @@ pub(super) fn export(
         ("entityId", id.into()),
         ("includedDependencies", included.into()),
     ]);
-    Ok(BundleToolResponse::new(data).of(bundle.id()).meta(meta))
+    Ok(BundleToolResponse::new(data).with_bundle_id(bundle.id()).meta(meta))
 }
 
 fn document(
@@ -78,7 +78,7 @@ fn document(
         1 => " (includes 1 dependency)".to_owned(),
         count => format!(" (includes {count} dependencies)"),
     };
-    let _ = write!(text, "*Exported from {} on {}{count}*", bundle.id(), calendar::readable(now));
+    let _ = write!(text, "*Exported from {} on {}{count}*", bundle.id(), calendar::format_time(now));
     text
 }
 
@@ -168,7 +168,7 @@ fn write_item(text: &mut String, number: usize, item: &BundleValue) {
     let _ = writeln!(text, "**{number}. {title}**");
     let members = item.as_map().into_iter().flat_map(|members| members.iter());
     for (key, value) in members.filter(|(key, value)| Some(*key) != named && is_shown(value)) {
-        let label = humanised(key);
+        let label = humanise(key);
         match value {
             BundleValue::List(items) => {
                 let _ = writeln!(text, "- *{label}:*");
@@ -194,11 +194,11 @@ fn plain(value: &BundleValue) -> String {
 
 fn label(name: &str, schema: Option<&BundleValue>) -> String {
     let declared = schema.and_then(|schema| schema.text("title").or_else(|| schema.text("displayName")));
-    declared.map_or_else(|| humanised(name), str::to_owned)
+    declared.map_or_else(|| humanise(name), str::to_owned)
 }
 
 /// Converts a key to a label: `acceptanceCriteria` becomes `Acceptance Criteria`.
-pub(crate) fn humanised(name: &str) -> String {
+pub(crate) fn humanise(name: &str) -> String {
     let mut label = String::new();
     let mut previous_lower = false;
     for c in name.chars() {

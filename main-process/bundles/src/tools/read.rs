@@ -9,7 +9,7 @@ use crate::{
 
 const MAX_IDS: usize = 50;
 
-pub(super) fn one(
+pub(super) fn read_one(
     bundles: &Bundles,
     arguments: &CallArguments<'_>,
 ) -> Result<BundleToolResponse, BundleRefusal> {
@@ -18,26 +18,29 @@ pub(super) fn one(
     let entity = bundle
         .entity(entity_type, id)
         .ok_or_else(|| BundleRefusal::entity_not_found(bundle.id(), entity_type, id))?;
-    Ok(BundleToolResponse::new(entity.to_data()).of(bundle.id()))
+    Ok(BundleToolResponse::new(entity.to_data()).with_bundle_id(bundle.id()))
 }
 
-pub(super) fn many(
+pub(super) fn read_many(
     bundles: &Bundles,
     arguments: &CallArguments<'_>,
 ) -> Result<BundleToolResponse, BundleRefusal> {
     let entity_type = arguments.required_text("entityType")?;
-    let ids = arguments
-        .texts("ids")?
-        .ok_or_else(|| BundleRefusal::new(BundleErrorCode::BadRequest, "ids is required").about("ids"))?;
+    let ids = arguments.texts("ids")?.ok_or_else(|| {
+        BundleRefusal::new(BundleErrorCode::BadRequest, "ids is required").with_field("ids")
+    })?;
     if ids.is_empty() || ids.len() > MAX_IDS {
         let message = format!("ids must name from 1 to {MAX_IDS} entities, not {}", ids.len());
-        return Err(BundleRefusal::new(BundleErrorCode::BadRequest, message).about("ids"));
+        return Err(BundleRefusal::new(BundleErrorCode::BadRequest, message).with_field("ids"));
     }
     let fields = arguments.texts("fields")?;
     let bundle = bundles.resolve(arguments.text("bundleId")?)?;
     let kind = bundle.kind(entity_type).ok_or_else(|| {
         BundleRefusal::new(BundleErrorCode::NotFound, format!("Unknown entity type: {entity_type}"))
-            .with(BundleValue::map([("bundleId", bundle.id().into()), ("entityType", entity_type.into())]))
+            .with_details(BundleValue::map([
+                ("bundleId", bundle.id().into()),
+                ("entityType", entity_type.into()),
+            ]))
     })?;
     let mut entities = Vec::new();
     let mut missing = Vec::new();
@@ -56,7 +59,7 @@ pub(super) fn many(
         ("notFound", BundleValue::texts(missing)),
     ];
     let data = BundleValue::map([("entityType", entity_type.into()), ("entities", entities.into())]);
-    Ok(BundleToolResponse::new(data).of(bundle.id()).meta(meta))
+    Ok(BundleToolResponse::new(data).with_bundle_id(bundle.id()).meta(meta))
 }
 
 /// Returns an entity's id, optionally its type, and those of the requested fields that it has.

@@ -23,7 +23,7 @@ pub(super) fn bundle(
     let definition = bundle.definition().map(|definition| definition.data().clone());
     let data =
         BundleValue::map_of_present([("manifest", Some(manifest)), ("bundleTypeDefinition", definition)]);
-    Ok(BundleToolResponse::new(data).of(bundle.id()))
+    Ok(BundleToolResponse::new(data).with_bundle_id(bundle.id()))
 }
 
 pub(super) fn entity(
@@ -34,7 +34,7 @@ pub(super) fn entity(
     let bundle = bundles.resolve(arguments.text("bundleId")?)?;
     let schema = find(bundle, entity_type)?;
     let data = BundleValue::map([("entityType", entity_type.into()), ("schema", (*schema.data).clone())]);
-    Ok(BundleToolResponse::new(data).of(bundle.id()))
+    Ok(BundleToolResponse::new(data).with_bundle_id(bundle.id()))
 }
 
 /// Returns the schema of a type, or the reason why there is none.
@@ -53,7 +53,7 @@ pub(crate) fn find<'a>(bundle: &'a Bundle, entity_type: &str) -> Result<&'a Enti
             format!("Failed to load schema for {entity_type}: {path} cannot be read; see validate_bundle"),
         ),
     };
-    Err(refusal.with(details))
+    Err(refusal.with_details(details))
 }
 
 pub(super) fn relations(
@@ -90,7 +90,7 @@ pub(super) fn relations(
         ("direction", direction.into()),
         ("relations", relations.into()),
     ]);
-    Ok(BundleToolResponse::new(data).of(bundle.id()).meta([("total", total.into())]))
+    Ok(BundleToolResponse::new(data).with_bundle_id(bundle.id()).meta([("total", total.into())]))
 }
 
 fn relation_data(relation: &RelationDefinition, direction: Option<&str>) -> BundleValue {

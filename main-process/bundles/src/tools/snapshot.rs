@@ -34,7 +34,7 @@ pub(super) fn get(
         let Some(kind) = bundle.kind(name) else { continue };
         total += kind.ids().len();
         let list: Vec<BundleValue> = kind
-            .sorted()
+            .sorted_entities()
             .take(most - returned)
             .map(|entity| match detail {
                 "full" => entity.to_data(),
@@ -74,7 +74,7 @@ pub(super) fn get(
         ("maxEntities", most.into()),
         ("truncated", (returned < total).into()),
     ];
-    Ok(BundleToolResponse::new(data).of(bundle.id()).meta(meta).diagnostics(diagnostics))
+    Ok(BundleToolResponse::new(data).with_bundle_id(bundle.id()).meta(meta).diagnostics(diagnostics))
 }
 
 fn edge_data(edge: ReferenceEdge<'_>) -> BundleValue {

@@ -13,9 +13,9 @@ pub(super) fn validate(
 ) -> Result<BundleToolResponse, BundleRefusal> {
     let bundle_id = arguments.text("bundleId")?;
     if bundle_id == Some("all") || (bundle_id.is_none() && bundles.iter().len() > 1) {
-        return all(bundles);
+        return validate_all(bundles);
     }
-    let bundle = fresh(bundles.resolve(bundle_id)?)?;
+    let bundle = reload(bundles.resolve(bundle_id)?)?;
     let found = bundle.diagnostics();
     let errors = found.iter().filter(|diagnostic| diagnostic.is_error()).count();
     let summary = BundleValue::map([
@@ -25,15 +25,15 @@ pub(super) fn validate(
     ]);
     let diagnostics = found.iter().map(BundleFinding::to_data).collect();
     Ok(BundleToolResponse::new(BundleValue::map([("summary", summary)]))
-        .of(bundle.id())
+        .with_bundle_id(bundle.id())
         .diagnostics(diagnostics))
 }
 
-fn all(bundles: &Bundles) -> Result<BundleToolResponse, BundleRefusal> {
+fn validate_all(bundles: &Bundles) -> Result<BundleToolResponse, BundleRefusal> {
     let mut errors = 0;
     let mut diagnostics = Vec::new();
     for bundle in bundles.iter() {
-        let bundle = fresh(bundle)?;
+        let bundle = reload(bundle)?;
         errors += bundle.diagnostics().iter().filter(|diagnostic| diagnostic.is_error()).count();
         diagnostics.extend(
             bundle.diagnostics().iter().map(|diagnostic| diagnostic.to_data_with_bundle(bundle.id())),
@@ -52,8 +52,8 @@ fn all(bundles: &Bundles) -> Result<BundleToolResponse, BundleRefusal> {
 }
 
 /// Returns the bundle with the changes on disk since it was read.
-fn fresh(bundle: &Bundle) -> Result<Cow<'_, Bundle>, BundleRefusal> {
-    match bundle.refreshed() {
+fn reload(bundle: &Bundle) -> Result<Cow<'_, Bundle>, BundleRefusal> {
+    match bundle.reload_if_changed() {
         Ok(None) => Ok(Cow::Borrowed(bundle)),
         Ok(Some(fresh)) => Ok(Cow::Owned(fresh)),
         Err(error) => Err(BundleRefusal::new(BundleErrorCode::Internal, error.to_string())),

@@ -32,7 +32,7 @@ use tokio::sync::watch;
 /// A workbench without a workspace, which the suite does not need.
 struct Empty {
     changed: watch::Sender<u64>,
-    doings: ActionRuns,
+    action_runs: ActionRuns,
 }
 
 impl AgentWorkbench for Empty {
@@ -40,7 +40,7 @@ impl AgentWorkbench for Empty {
         Arc::default()
     }
 
-    fn changed(&self) -> watch::Receiver<u64> {
+    fn watch_changes(&self) -> watch::Receiver<u64> {
         self.changed.subscribe()
     }
 
@@ -48,12 +48,12 @@ impl AgentWorkbench for Empty {
         Ok(None)
     }
 
-    fn ask(&self, _: AgentClient, _: AgentRequest, reply: AgentReplyFn) {
+    fn submit(&self, _: AgentClient, _: AgentRequest, reply: AgentReplyFn) {
         reply(Err(Refusal::new(RefusalCode::NoWorkspace, "No workspace is open")));
     }
 
-    fn doings(&self) -> &ActionRuns {
-        &self.doings
+    fn action_runs(&self) -> &ActionRuns {
+        &self.action_runs
     }
 
     fn configured(&self, _: &serde_json::Map<String, serde_json::Value>) -> Result<ProposedAction, Refusal> {
@@ -84,7 +84,7 @@ async fn main() {
         eprintln!("Set MCP_TEST_BEARER to the token that the suite sends");
         std::process::exit(2);
     };
-    let workbench = Arc::new(Empty { changed: watch::Sender::new(0), doings: ActionRuns::default() });
+    let workbench = Arc::new(Empty { changed: watch::Sender::new(0), action_runs: ActionRuns::default() });
     let service = AgentService::new(
         workbench,
         AgentSurface::core(),

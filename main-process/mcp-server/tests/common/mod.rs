@@ -45,7 +45,7 @@ pub(crate) const TOKEN: &str = "the-token-of-this-run";
 pub(crate) struct Bench {
     state: Mutex<State>,
     changed: watch::Sender<u64>,
-    doings: ActionRuns,
+    action_runs: ActionRuns,
 }
 
 struct State {
@@ -62,7 +62,7 @@ impl Bench {
         Arc::new(Self {
             state: Mutex::new(state),
             changed: watch::Sender::new(0),
-            doings: ActionRuns::default(),
+            action_runs: ActionRuns::default(),
         })
     }
 
@@ -97,7 +97,7 @@ impl Bench {
         let generation = state.view.generation + 1;
         let (mut review, review_stamp) = (state.view.review.clone(), state.view.review_stamp + 1);
         if let Some(patch) = state.patches.last() {
-            review.moved(&workspace.snapshot, &patch.changes, &patch.actor.name);
+            review.rebase_after(&workspace.snapshot, &patch.changes, &patch.actor.name);
         }
         let workspace = Some(Arc::new(workspace));
         state.view = Arc::new(AgentView {
@@ -134,9 +134,9 @@ impl Bench {
     }
 
     /// Replaces the forwarded tools.
-    pub(crate) fn show_guests(&self, guests: ProxiedTools) {
+    pub(crate) fn set_proxied_tools(&self, proxied_tools: ProxiedTools) {
         let mut state = self.state.lock().unwrap();
-        state.view = Arc::new(AgentView { guests, ..AgentView::clone(&state.view) });
+        state.view = Arc::new(AgentView { proxied_tools, ..AgentView::clone(&state.view) });
         drop(state);
         self.changed.send_modify(|count| *count += 1);
     }
@@ -213,7 +213,7 @@ impl AgentWorkbench for Bench {
         Arc::clone(&self.state.lock().unwrap().view)
     }
 
-    fn changed(&self) -> watch::Receiver<u64> {
+    fn watch_changes(&self) -> watch::Receiver<u64> {
         self.changed.subscribe()
     }
 
@@ -223,7 +223,7 @@ impl AgentWorkbench for Bench {
         Ok((revision.0 >= state.forgotten).then_some(later))
     }
 
-    fn ask(&self, client: AgentClient, ask: AgentRequest, reply: AgentReplyFn) {
+    fn submit(&self, client: AgentClient, ask: AgentRequest, reply: AgentReplyFn) {
         let mut state = self.state.lock().unwrap();
         state.seed += 1;
         let view = AgentView::clone(&state.view);
@@ -235,11 +235,11 @@ impl AgentWorkbench for Bench {
         }
         drop(state);
         self.changed.send_modify(|count| *count += 1);
-        reply(done.map(|done| AgentCallOutcome { done, accepted: None }));
+        reply(done.map(|done| AgentCallOutcome { response: done, accepted: None }));
     }
 
-    fn doings(&self) -> &ActionRuns {
-        &self.doings
+    fn action_runs(&self) -> &ActionRuns {
+        &self.action_runs
     }
 
     fn configured(&self, fields: &serde_json::Map<String, Value>) -> Result<ProposedAction, Refusal> {
@@ -336,7 +336,7 @@ impl Talk {
     fn with(service: &AgentService, modern: bool) -> Self {
         let (ours, theirs) = tokio::io::duplex(1 << 16);
         let service = service.clone();
-        tokio::spawn(async move { service.converse(theirs).await });
+        tokio::spawn(async move { service.serve_bridge_stream(theirs).await });
         let (read, write) = tokio::io::split(ours);
         Self { read: BufReader::new(read), write, next: 0, heard: Vec::new(), modern }
     }

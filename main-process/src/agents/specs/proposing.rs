@@ -35,13 +35,14 @@ impl BundleChanges for ProposedChanges {
         Value::Object(own.map(|(key, value)| (key.clone(), value.clone())).collect())
     }
 
-    fn ground(&self, call: &AgentCall) -> Result<Option<Bundles>, BundleRefusal> {
+    fn base_bundles(&self, call: &AgentCall) -> Result<Option<Bundles>, BundleRefusal> {
         if call.mode != McpMode::Guarded || call.arguments.get("submit") == Some(&Value::Bool(true)) {
             return Ok(None);
         }
         let review = &call.view.review;
-        let draft =
-            review.draft(Asked::of(call)?.proposal, &call.client).map_err(|error| refused(error.into()))?;
+        let draft = review
+            .draft(ProposalArguments::parse(call)?.proposal, &call.client)
+            .map_err(|error| to_bundle_refusal(error.into()))?;
         let shown = call.view.specs::<PublishedBundles>();
         Ok(draft.zip(shown).and_then(|(draft, shown)| with_draft(&shown.0, &draft.changes)))
     }
@@ -52,7 +53,7 @@ impl BundleChanges for ProposedChanges {
                 "Agents only observe now: ask for a dry run (dryRun: true). The designer can let agents propose changes: mode guarded",
             ));
         }
-        let asked = Asked::of(call)?;
+        let asked = ProposalArguments::parse(call)?;
         let draft = match (asked.proposal, asked.submit) {
             (Some(id), _) => DraftSelector::ById(id),
             (None, true) => DraftSelector::New,
@@ -68,7 +69,8 @@ impl BundleChanges for ProposedChanges {
             rationale: asked.rationale,
             supersedes: asked.supersedes,
         });
-        let proposed = call.ask_and_wait(AgentRequest::Propose { draft, what, submit }).map_err(refused)?;
+        let proposed =
+            call.submit_and_wait(AgentRequest::Propose { draft, what, submit }).map_err(to_bundle_refusal)?;
         answer(call, plan, &proposed)
     }
 
@@ -78,7 +80,7 @@ impl BundleChanges for ProposedChanges {
 }
 
 #[derive(Default)]
-struct Asked {
+struct ProposalArguments {
     proposal: Option<ProposalId>,
     submit: bool,
     title: Option<String>,
@@ -86,8 +88,8 @@ struct Asked {
     supersedes: Option<ProposalId>,
 }
 
-impl Asked {
-    fn of(call: &AgentCall) -> Result<Self, BundleRefusal> {
+impl ProposalArguments {
+    fn parse(call: &AgentCall) -> Result<Self, BundleRefusal> {
         let wrong = |key: &str, what: &str| {
             refusal(BundleErrorCode::BadRequest, format!("{key} must be {what}"), key)
         };
@@ -181,7 +183,7 @@ fn refusal(code: BundleErrorCode, message: String, field: &str) -> BundleRefusal
 }
 
 /// A refusal of the queue in the envelope of this contract.
-fn refused(failure: ToolError) -> BundleRefusal {
+fn to_bundle_refusal(failure: ToolError) -> BundleRefusal {
     let code = match failure.code {
         mcp_server::ToolErrorCode::NotFound => BundleErrorCode::NotFound,
         mcp_server::ToolErrorCode::ValidationError => BundleErrorCode::ValidationError,

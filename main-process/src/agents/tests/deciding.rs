@@ -21,7 +21,7 @@ use shared_protocol::{
     review::{AuditEvent, TerminalDecision, TerminalReviewRequest},
     terraform::TerraformRequest,
     trace_link::TraceLinkRequest,
-    upstreams::UpstreamRequest,
+    upstreams::ManagedServerRequest,
 };
 use std::{
     collections::BTreeSet,
@@ -46,7 +46,7 @@ fn guest(name: &str) -> SurfaceTool {
         idempotent: false,
     };
     let name = name.to_owned();
-    SurfaceTool::guest(&guest, move |call| {
+    SurfaceTool::proxied(&guest, move |call| {
         let arguments = Value::Object(call.arguments.clone()).to_string();
         let act = ProposedAction::Call {
             tool: name.clone(),
@@ -57,7 +57,7 @@ fn guest(name: &str) -> SurfaceTool {
         };
         let submission = ProposalSubmission { title: "Call it".to_owned(), ..ProposalSubmission::default() };
         let asking = ActionRequest { act, submission, wait: Duration::ZERO, stops: true };
-        Box::pin(async move { call.act(asking).await.map(|acted| acted.done.words.clone()) })
+        Box::pin(async move { call.propose_action(asking).await.map(|acted| acted.result.words.clone()) })
     })
 }
 
@@ -73,7 +73,7 @@ impl Waiting {
     fn new() -> Self {
         let agents = guarded();
         with_bundle(&agents);
-        agents.link.published.show_guests(ProxiedTools::new([guest("files__echo")], Arc::default()));
+        agents.link.published.set_proxied_tools(ProxiedTools::new([guest("files__echo")], Arc::default()));
         let (stream, _) = agents.bridge();
         ok(&stream, "add_resource", json!({ "typeId": "notes/sticky", "name": "waits" }));
         let note = id_of(&ok(&stream, "submit_proposal", json!({ "title": "Waits" })));
@@ -483,7 +483,7 @@ fn no_message_of_any_kind_decides_without_a_code() {
         (variants::<TraceLinkRequest>(), |inner| json!({ "request": { "link": inner } })),
         (variants::<TerraformRequest>(), |inner| json!({ "request": { "terraform": inner } })),
         (variants::<PreviewRequest>(), |inner| json!({ "request": { "preview": inner } })),
-        (variants::<UpstreamRequest>(), |inner| json!({ "request": { "upstream": inner } })),
+        (variants::<ManagedServerRequest>(), |inner| json!({ "request": { "upstream": inner } })),
         (variants::<TerminalReviewRequest>(), |inner| json!({ "review": inner })),
         (variants::<TerminalDecision>(), |inner| json!({ "review": { "ask": inner } })),
     ];

@@ -36,7 +36,7 @@ use std::{
     sync::{Arc, atomic::AtomicU64},
     time::Duration,
 };
-use workspace::now;
+use workspace::time_and_seed;
 use workspace::{AcceptedProposal, MutationGroup, Reviewer, WorkspaceTemplate};
 
 /// Decided proposals in one response.
@@ -50,7 +50,7 @@ impl Writer {
         verdict: &ReviewVerdict,
         reviewer: &Reviewer,
     ) -> Result<DecidedProposal, Refusal> {
-        let proposal = self.session.workspace.desk().queue.get(verdict.proposal);
+        let proposal = self.session.workspace.review_state().queue.get(verdict.proposal);
         let applies = proposal.and_then(|proposal| match proposal.act {
             Some(ProposedAction::Run { board, operation }) if operation.needs_confirmation() => Some(board),
             _ => None,
@@ -58,15 +58,15 @@ impl Writer {
         if let Some(board) = applies
             && let Err(refusal) = self.services.terraform.check_request(verdict.proposal, board, verdict.plan)
         {
-            self.note(AuditEvent::Refused, reviewer, refusal.message.clone())?;
+            self.record_audit(AuditEvent::Refused, reviewer, refusal.message.clone())?;
             return Err(refusal);
         }
-        let decision = self.in_group(|group| group.accepts(verdict, reviewer, now()))?;
+        let decision = self.run_in_group(|group| group.accept_verdict(verdict, reviewer, time_and_seed()))?;
         let AcceptedProposal { proposal, applied, act } = &decision;
         let brief = Box::new(self.session.workspace.brief(proposal));
         // Before anything is published: a proposal that is decided loses its plan.
         let saved = self.services.terraform.take_request(proposal.id);
-        let notice = act.as_ref().map(|act| self.carry_out(proposal, act, saved));
+        let notice = act.as_ref().map(|act| self.execute_action(proposal, act, saved));
         Ok(DecidedProposal { proposal: brief, applied: applied.clone(), notice })
     }
 
@@ -76,7 +76,8 @@ impl Writer {
         reason: &str,
         reviewer: &Reviewer,
     ) -> Result<DecidedProposal, Refusal> {
-        let rejected = self.in_group(|group| group.rejects((proposal, version), reason, reviewer, now()))?;
+        let rejected =
+            self.run_in_group(|group| group.reject((proposal, version), reason, reviewer, time_and_seed()))?;
         let proposal = Box::new(self.session.workspace.brief(&rejected));
         Ok(DecidedProposal { proposal, applied: None, notice: None })
     }
@@ -87,7 +88,7 @@ impl Writer {
         proposal: ProposalId,
         change: impl FnOnce(&mut MutationGroup<'_>) -> Result<T, Refusal>,
     ) -> Result<ProposalDetails, Refusal> {
-        self.in_group(change)?;
+        self.run_in_group(change)?;
         self.opened_proposal(proposal)
     }
 
@@ -97,7 +98,7 @@ impl Writer {
         partial: bool,
         reviewer: &Reviewer,
     ) -> Result<AppliedCommand, Refusal> {
-        self.in_group(|group| group.reverts(proposal, partial, reviewer, now()))
+        self.run_in_group(|group| group.revert_proposal(proposal, partial, reviewer, time_and_seed()))
     }
 
     pub(crate) fn grant(
@@ -105,11 +106,11 @@ impl Writer {
         grant: ApprovalGrant,
         reviewer: &Reviewer,
     ) -> Result<StandingApproval, Refusal> {
-        self.in_group(|group| group.grant(grant, false, reviewer, now()))
+        self.run_in_group(|group| group.grant(grant, false, reviewer, time_and_seed()))
     }
 
     pub(crate) fn revoke(&mut self, approval: u64, reviewer: &Reviewer) -> Result<(), Refusal> {
-        self.in_group(|group| group.revoke(approval, reviewer, now()))?;
+        self.run_in_group(|group| group.revoke(approval, reviewer, time_and_seed()))?;
         Ok(())
     }
 
@@ -122,7 +123,7 @@ impl Writer {
     pub(crate) fn history(&self, limit: u32) -> Vec<ProposalBrief> {
         let workspace = &self.session.workspace;
         let mut over: Vec<&Arc<Proposal>> =
-            workspace.desk().queue.iter().filter(|proposal| !is_undecided(proposal)).collect();
+            workspace.review_state().queue.iter().filter(|proposal| !is_undecided(proposal)).collect();
         over.sort_by_key(|proposal| std::cmp::Reverse(proposal.number));
         over.into_iter()
             .take(MAX_HISTORY.min(limit as usize))
@@ -133,14 +134,14 @@ impl Writer {
     /// The proposals without a decision, drafts included.
     pub(crate) fn undecided(&self) -> Vec<ProposalBrief> {
         let workspace = &self.session.workspace;
-        let waiting = workspace.desk().queue.iter().filter(|proposal| is_undecided(proposal));
+        let waiting = workspace.review_state().queue.iter().filter(|proposal| is_undecided(proposal));
         let mut briefs: Vec<_> = waiting.map(|proposal| workspace.brief(proposal)).collect();
         briefs.sort_by(ProposalBrief::queue_order);
         briefs
     }
 
     pub(crate) fn opened_proposal(&self, id: ProposalId) -> Result<ProposalDetails, Refusal> {
-        let mut opened = self.session.workspace.opened(id)?;
+        let mut opened = self.session.workspace.proposal_details(id)?;
         opened.plan = self.services.terraform.request_plan(id).map(Box::new);
         Ok(opened)
     }
@@ -161,14 +162,14 @@ impl Writer {
             TerminalDecision::Reject { proposal, .. } => about(*proposal, "reject")?,
             TerminalDecision::Upstream(decision) => self.services.upstreams.purpose(decision)?,
         };
-        let code = self.codes.issue(connection, (decision, purpose.clone()), now().time)?;
+        let code = self.codes.issue(connection, (decision, purpose.clone()), time_and_seed().time)?;
         let place = if self.process.has_window() {
             "the window of Draftboard"
         } else {
             show_on_terminal(&code, &purpose).inspect_err(|_| self.codes.drop_code(&code))?;
             "the terminal of `draftboard serve`"
         };
-        self.note(AuditEvent::CodeShown, reviewer, purpose)?;
+        self.record_audit(AuditEvent::CodeShown, reviewer, purpose)?;
         Ok(CodePlace { place: place.to_owned() })
     }
 
@@ -181,13 +182,13 @@ impl Writer {
         responder: JsonResponder,
     ) {
         let reviewer = Reviewer::at_terminal(name.clone());
-        let decided = match self.codes.check(connection, code, now().time) {
+        let decided = match self.codes.check(connection, code, time_and_seed().time) {
             CodeCheck::Right(TerminalDecision::Accept(verdict)) => self.accept(&verdict, &reviewer),
             CodeCheck::Right(TerminalDecision::Reject { proposal, version, reason }) => {
                 self.reject((proposal, version), &reason, &reviewer)
             }
             CodeCheck::Right(TerminalDecision::Upstream(decision)) => {
-                let by = upstreams::RequestOrigin { name, way: "terminal" };
+                let by = upstreams::RequestOrigin { name, channel: "terminal" };
                 return self.services.upstreams.decide(
                     decision,
                     by,
@@ -196,7 +197,7 @@ impl Writer {
             }
             CodeCheck::Again(refusal) => Err(refusal),
             CodeCheck::Wrong(refusal) => {
-                let noted = self.note(AuditEvent::WrongCode, &reviewer, refusal.message.clone());
+                let noted = self.record_audit(AuditEvent::WrongCode, &reviewer, refusal.message.clone());
                 noted.and(Err(refusal))
             }
         };
@@ -206,14 +207,14 @@ impl Writer {
 
     /// Carries out at once what a standing approval has accepted.
     pub(super) fn follow_up(&mut self, result: &Result<AgentCallOutcome, Refusal>) {
-        let Ok(AgentCallOutcome { done, accepted }) = result else { return };
+        let Ok(AgentCallOutcome { response: done, accepted }) = result else { return };
         if let Some(announcer) = &mut self.announcer {
             let workspace = &self.session.workspace;
-            announcer.submitted(&done.proposal, &workspace.desk().queue, workspace.root());
+            announcer.announce_submitted(&done.proposal, &workspace.review_state().queue, workspace.root());
         }
         match (&done.proposal.act, accepted) {
             (Some(act), Some(_)) => {
-                self.carry_out(&done.proposal, act, None);
+                self.execute_action(&done.proposal, act, None);
             }
             (Some(act), None) => {
                 if done.started_draft {
@@ -226,15 +227,20 @@ impl Writer {
     }
 
     /// Writes a line of the audit.
-    fn note(&mut self, event: AuditEvent, reviewer: &Reviewer, reason: String) -> Result<(), Refusal> {
-        self.in_group(|group| {
-            group.notes(event, reviewer, reason, now());
+    fn record_audit(
+        &mut self,
+        event: AuditEvent,
+        reviewer: &Reviewer,
+        reason: String,
+    ) -> Result<(), Refusal> {
+        self.run_in_group(|group| {
+            group.record_review_event(event, reviewer, reason, time_and_seed());
             Ok(())
         })
     }
 
     /// Runs a group of its own. Audit lines about a refusal are kept as well.
-    pub(super) fn in_group<T>(
+    pub(super) fn run_in_group<T>(
         &mut self,
         run: impl FnOnce(&mut MutationGroup<'_>) -> Result<T, Refusal>,
     ) -> Result<T, Refusal> {
@@ -251,7 +257,7 @@ impl Writer {
 
     /// Carries out an accepted action other than a change of the content. Returns the outcome, which the proposal keeps as
     /// well. The decision is published first: a reader of the outcome finds it.
-    pub(super) fn carry_out(
+    pub(super) fn execute_action(
         &mut self,
         proposal: &Proposal,
         act: &ProposedAction,
@@ -275,16 +281,18 @@ impl Writer {
                 .save()
                 .map(|(revision, files)| format!("saved revision {revision}: {} files", files.len())),
             ProposedAction::Config { before, after } => {
-                let noticed = self.session.workspace.replace_config(before, after, now());
+                let noticed = self.session.workspace.replace_config(before, after, time_and_seed());
                 noticed.map(|noticed| {
-                    self.noticed(noticed);
+                    self.handle_file_changes(noticed);
                     "draftboard.toml was changed".to_owned()
                 })
             }
-            ProposedAction::Open { path } => return self.opens(id, path, format!("opened {path}")),
+            ProposedAction::Open { path } => {
+                return self.open_file_for_action(id, path, format!("opened {path}"));
+            }
             ProposedAction::New { path, .. } => {
                 match launching::create_at(Path::new(path), WorkspaceTemplate::Blank) {
-                    Ok(()) => return self.opens(id, path, format!("made {path}")),
+                    Ok(()) => return self.open_file_for_action(id, path, format!("made {path}")),
                     Err(refusal) => Err(refusal),
                 }
             }
@@ -296,7 +304,7 @@ impl Writer {
                 let definition = Some(definition.clone());
                 let call = ToolCall { tool: tool.clone(), arguments: arguments.clone(), definition };
                 let (number, proposer) = (proposal.number, proposal.proposer.name.clone());
-                match self.services.upstreams.accepted(upstreams::AcceptedCall {
+                match self.services.upstreams.execute_accepted_call(upstreams::AcceptedCall {
                     proposal: id,
                     number,
                     proposer,
@@ -307,15 +315,15 @@ impl Writer {
                 }
             }
         };
-        let done = done.map_or_else(ActionResult::refused, |words| ActionResult::well(words, Value::Null));
+        let done = done.map_or_else(ActionResult::from_refusal, |words| ActionResult::ok(words, Value::Null));
         self.finished(id, done)
     }
 
     /// Records the outcome before the workspace is closed together with its queue.
-    fn opens(&mut self, id: ProposalId, path: &str, words: String) -> String {
+    fn open_file_for_action(&mut self, id: ProposalId, path: &str, words: String) -> String {
         self.record_outcome(id, words.clone());
         let opened = self.open(path);
-        let done = opened.map_or_else(ActionResult::refused, |()| ActionResult::well(words, Value::Null));
+        let done = opened.map_or_else(ActionResult::from_refusal, |()| ActionResult::ok(words, Value::Null));
         if done.result.is_err() {
             return self.finished(id, done);
         }
@@ -329,8 +337,8 @@ impl Writer {
     }
 
     fn notify_done(&mut self, id: ProposalId, done: ActionResult) -> String {
-        let (words, doings) = (done.words.clone(), Arc::clone(&self.services.agents.doings));
-        self.respond(move || doings.done(id, done));
+        let (words, action_runs) = (done.words.clone(), Arc::clone(&self.services.agents.action_runs));
+        self.respond(move || action_runs.finish(id, done));
         words
     }
 
@@ -345,7 +353,7 @@ impl Writer {
         let run = AgentRun {
             proposal: proposal.id,
             reviewer,
-            doings: Arc::clone(&self.services.agents.doings),
+            action_runs: Arc::clone(&self.services.agents.action_runs),
             writer: self.handle.clone(),
             terraform: self.services.terraform.clone(),
             run: AtomicU64::default(),
@@ -372,7 +380,7 @@ impl Writer {
         let known = self.services.terraform.request_plan(proposal.id);
         if proposal.state == ProposalState::Open
             && known.is_none_or(|known| known.version != proposal.version)
-            && let Some(asked) = request_asked(proposal, Actor::new(ActorKind::Window, "Draftboard"))
+            && let Some(asked) = request_plan_for(proposal, Actor::new(ActorKind::Window, "Draftboard"))
         {
             self.services.terraform.plan_request(asked, None);
         }
@@ -380,20 +388,21 @@ impl Writer {
 
     /// Sends a request to the previews and records the outcome when they respond.
     fn preview(&mut self, id: ProposalId, request: PreviewRequest) -> String {
-        let (writer, doings) = (self.handle.clone(), Arc::clone(&self.services.agents.doings));
+        let (writer, action_runs) = (self.handle.clone(), Arc::clone(&self.services.agents.action_runs));
         let responder = Responder::new(move |result: Result<PreviewResponse, Refusal>| {
             let done = match result {
                 Ok(PreviewResponse::Started(session)) => {
-                    ActionResult::well(format!("{session} began"), json!({ "session": session.to_string() }))
+                    ActionResult::ok(format!("{session} began"), json!({ "session": session.to_string() }))
                 }
-                Ok(_) => ActionResult::well("done".to_owned(), Value::Null),
-                Err(refusal) => ActionResult::refused(refusal),
+                Ok(_) => ActionResult::ok("done".to_owned(), Value::Null),
+                Err(refusal) => ActionResult::from_refusal(refusal),
             };
-            if let Err(refusal) = writer.send(WriterMsg::CameOf { proposal: id, outcome: done.words.clone() })
+            if let Err(refusal) =
+                writer.send(WriterMsg::ActionOutcome { proposal: id, outcome: done.words.clone() })
             {
                 tracing::debug!(%refusal, "the outcome of a preview was not recorded");
             }
-            doings.done(id, done);
+            action_runs.finish(id, done);
         });
         self.services.previews.request(request, responder);
         "the preview is notified".to_owned()
@@ -416,8 +425,8 @@ impl Writer {
     }
 
     pub(super) fn record_outcome(&mut self, id: ProposalId, outcome: String) {
-        let noted = self.in_group(|group| {
-            group.came_of(id, &outcome);
+        let noted = self.run_in_group(|group| {
+            group.record_outcome(id, &outcome);
             Ok(())
         });
         if let Err(refusal) = noted {
@@ -427,8 +436,8 @@ impl Writer {
 
     /// Expires proposals and codes.
     pub(super) fn sweep(&mut self) {
-        let moment = now();
-        let swept = self.in_group(|group| {
+        let moment = time_and_seed();
+        let swept = self.run_in_group(|group| {
             group.expire(moment.time);
             Ok(())
         });
@@ -442,14 +451,16 @@ impl Writer {
     pub(super) fn until_expiry(&self) -> Duration {
         let ends = self.session.workspace.next_expiry().into_iter().chain(self.codes.next_end());
         let least = Duration::from_millis(250);
-        ends.min()
-            .map_or(Duration::MAX, |end| Duration::from_millis(end.saturating_sub(now().time)).max(least))
+        ends.min().map_or(Duration::MAX, |end| {
+            Duration::from_millis(end.saturating_sub(time_and_seed().time)).max(least)
+        })
     }
 
     /// Grants the standing approval of the command line for this run.
     pub(super) fn approve(&mut self, scope: ApprovalScope, name: String) {
         let grant = ApprovalGrant { client: None, scope, boards: Vec::new(), expires: None };
-        let granted = self.in_group(|group| group.grant(grant, true, &Reviewer::at_terminal(name), now()));
+        let granted = self
+            .run_in_group(|group| group.grant(grant, true, &Reviewer::at_terminal(name), time_and_seed()));
         if let Err(refusal) = granted {
             tracing::error!(%refusal, "the standing approval of the command line does not hold");
         }
@@ -457,7 +468,7 @@ impl Writer {
 }
 
 /// The plan that a request to apply or destroy needs; `None` for other proposals.
-pub(crate) fn request_asked(proposal: &Proposal, actor: Actor) -> Option<PlanRequest> {
+pub(crate) fn request_plan_for(proposal: &Proposal, actor: Actor) -> Option<PlanRequest> {
     match proposal.act {
         Some(ProposedAction::Run { board, operation }) if operation.needs_confirmation() => {
             Some(PlanRequest {
@@ -466,7 +477,7 @@ pub(crate) fn request_asked(proposal: &Proposal, actor: Actor) -> Option<PlanReq
                 requested_by: proposal.proposer.name.clone(),
                 actor,
                 secrets: Vec::new(),
-                pressed: false,
+                requested_by_person: false,
             })
         }
         _ => None,

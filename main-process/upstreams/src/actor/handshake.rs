@@ -48,7 +48,7 @@ pub(super) struct CompletedHandshake {
     pub(super) detection_time: Duration,
 }
 
-pub(super) async fn shake_hands<T>(
+pub(super) async fn perform_handshake<T>(
     config: &McpConfig,
     host: UpstreamClientHandler,
     transport: T,
@@ -59,7 +59,7 @@ where
     T: Transport<RoleClient> + 'static,
 {
     let limit = config.limits.handshake();
-    let since = shared.log.mark();
+    let since = shared.log.line_count();
     tokio::time::timeout(limit, negotiate(config, host, transport, eras, shared)).await.unwrap_or_else(|_| {
         let words = shared.log.last_lines_text(since);
         let message = format!(
@@ -110,7 +110,7 @@ where
         }
         Err(error) => {
             let message = format!("{} failed to list its tools: {error}", config.name);
-            return Err(StartFailure::Transient(UpstreamError::unavailable(shared.log.clean(&message))));
+            return Err(StartFailure::Transient(UpstreamError::unavailable(shared.log.redact(&message))));
         }
         Ok(listed) => listed,
     };
@@ -157,11 +157,11 @@ fn classify_failure(
         }
         ClientInitializeError::TransportError { error, .. } => {
             let message = format!("{name}: {}", root_cause(&*error.error));
-            StartFailure::Transient(UpstreamError::network(shared.log.clean(&message)))
+            StartFailure::Transient(UpstreamError::network(shared.log.redact(&message)))
         }
         other => {
             let message = format!("{name} refused the handshake: {other:.300}");
-            StartFailure::Transient(UpstreamError::unavailable(shared.log.clean(&message)))
+            StartFailure::Transient(UpstreamError::unavailable(shared.log.redact(&message)))
         }
     }
 }

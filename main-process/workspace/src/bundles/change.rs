@@ -27,7 +27,7 @@ impl SpecBundles {
             Refusal::new(RefusalCode::BadRequest, format!("changes: {error}")).field("changes")
         })?;
         let arguments = json!({ "bundleId": bundle, "changes": changes, "dryRun": dry_run });
-        plan(&self.loaded, &arguments).map_err(|refusal| refused(&refusal))
+        plan(&self.loaded, &arguments).map_err(|refusal| to_refusal(&refusal))
     }
 
     /// The edits of files that a plan makes. Refused when a file is no longer what it was planned on.
@@ -45,7 +45,7 @@ impl SpecBundles {
                         "some changes are invalid, so none were applied",
                     )
                 },
-                |refusal| refused(&refusal),
+                |refusal| to_refusal(&refusal),
             );
             refusal.hints.extend(plan.diagnostics().into_iter().map(|finding| finding.to_line()).take(5));
             return Err(refusal);
@@ -83,7 +83,7 @@ impl SpecBundles {
 }
 
 /// The outcome of a dry run.
-pub(crate) fn checked(bundle: &str, plan: &BundleChangePlan) -> BundleResponse {
+pub(crate) fn check_response(bundle: &str, plan: &BundleChangePlan) -> BundleResponse {
     BundleResponse::Checked {
         possible: plan.is_possible(),
         diagnostics: plan.diagnostics().iter().map(|found| view::diagnostic(bundle, found)).collect(),
@@ -92,7 +92,7 @@ pub(crate) fn checked(bundle: &str, plan: &BundleChangePlan) -> BundleResponse {
 }
 
 /// A refusal of the crate `bundles` with the codes of the workspace.
-fn refused(refusal: &bundles::BundleRefusal) -> Refusal {
+fn to_refusal(refusal: &bundles::BundleRefusal) -> Refusal {
     let code = match refusal.code {
         bundles::BundleErrorCode::BadRequest => RefusalCode::BadRequest,
         bundles::BundleErrorCode::NotFound => RefusalCode::NotFound,

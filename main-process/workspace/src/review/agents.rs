@@ -7,32 +7,32 @@ use shared_protocol::{ProposalState, Refusal, review::AuditEvent};
 
 impl MutationGroup<'_> {
     /// Carries out an agent's request on the state of the group. A refusal leaves the group as it was.
-    pub fn ask(
+    pub fn handle_agent_request(
         &mut self,
         client: &AgentClient,
-        ask: &AgentRequest,
+        request: &AgentRequest,
         moment: TimeAndSeed,
     ) -> Result<AgentCallOutcome, Refusal> {
         self.expire(moment.time);
-        self.atomically(|group| group.carry_out(client, ask, moment))
+        self.atomically(|group| group.execute_agent_request(client, request, moment))
     }
 
-    fn carry_out(
+    fn execute_agent_request(
         &mut self,
         client: &AgentClient,
-        ask: &AgentRequest,
+        request: &AgentRequest,
         moment: TimeAndSeed,
     ) -> Result<AgentCallOutcome, Refusal> {
         let TimeAndSeed { time, seed } = moment;
-        let mut done = self.review.queue.handle_request(&self.state, client, ask, (time, seed))?;
+        let mut done = self.review.queue.handle_request(&self.state, client, request, (time, seed))?;
         let proposal = std::sync::Arc::clone(&done.proposal);
         self.touch(proposal.id);
         if done.started_draft {
-            self.note(shared_protocol::review::AuditEntry {
+            self.append_audit(shared_protocol::review::AuditEntry {
                 // The content is still to come, so there is no hash before it is submitted.
                 proposal: Some(shared_protocol::review::AuditedProposal {
                     hash: None,
-                    ..super::audited(&proposal)
+                    ..super::to_audited(&proposal)
                 }),
                 ..entry(AuditEvent::Begin, "agent", time)
             });
@@ -41,7 +41,7 @@ impl MutationGroup<'_> {
             self.touch(older.id);
             self.note_about(older, AuditEvent::Supersede, "agent", time);
         }
-        let event = match (ask, &proposal.state) {
+        let event = match (request, &proposal.state) {
             (_, ProposalState::Open) => Some(AuditEvent::Submit),
             (AgentRequest::Revise(_), _) => Some(AuditEvent::Revise),
             (AgentRequest::Withdraw(_), _) => Some(AuditEvent::Withdraw),
@@ -54,13 +54,13 @@ impl MutationGroup<'_> {
         if event == Some(AuditEvent::Submit)
             && let Some(approval) = self.approval_for(&proposal, time)
         {
-            let reviewer = Reviewer::standing(&approval);
+            let reviewer = Reviewer::from_approval(&approval);
             let verdict = self.approved(&proposal)?;
             let decided = self.accept(&verdict, &reviewer, moment)?;
-            self.used(approval.id);
+            self.count_approval_use(approval.id);
             done.proposal = decided.proposal;
             accepted = Some(StandingApprovalGrant { approval: approval.id, applied: decided.applied });
         }
-        Ok(AgentCallOutcome { done, accepted })
+        Ok(AgentCallOutcome { response: done, accepted })
     }
 }

@@ -3,7 +3,7 @@
 use super::{
     InspectedNodes,
     controls::{hover_ui, paint_combo_arrow, push, small_button_ui},
-    fields::{ShownValue, set, shown},
+    fields::{ShownValue, set, shown_value},
     variables::variable_ui,
 };
 use crate::features::inspector::InspectorContext;
@@ -17,7 +17,7 @@ pub(super) fn boolean_ui(
     subjects: &InspectedNodes<'_>,
     prop: &PropDef,
 ) -> Response {
-    let value = shown(subjects.nodes, &prop.key);
+    let value = shown_value(subjects.nodes, &prop.key);
     let default = prop.default.as_ref().and_then(PropValue::as_bool).unwrap_or(false);
     let mut on = match value {
         ShownValue::Set(value) => value.as_bool().unwrap_or(default),
@@ -54,7 +54,7 @@ pub(super) fn select_ui(
     subjects: &InspectedNodes<'_>,
     prop: &PropDef,
 ) -> Response {
-    let value = shown(subjects.nodes, &prop.key);
+    let value = shown_value(subjects.nodes, &prop.key);
     let chosen = match &value {
         ShownValue::Set(value) => value.as_text(),
         ShownValue::Unset | ShownValue::Mixed => None,
@@ -94,7 +94,7 @@ pub(super) fn multiselect_ui(
     subjects: &InspectedNodes<'_>,
     prop: &PropDef,
 ) -> Option<Response> {
-    let value = match shown(subjects.nodes, &prop.key) {
+    let value = match shown_value(subjects.nodes, &prop.key) {
         ShownValue::Set(value) => Some(value),
         ShownValue::Unset => prop.default.as_ref(),
         ShownValue::Mixed => None,

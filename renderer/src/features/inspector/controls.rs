@@ -3,8 +3,8 @@
 
 use super::{
     InspectedNodes, InspectorFeature, choices,
-    deployment::told_of_prop_ui,
-    fields::{ShownValue, set, shown},
+    deployment::prop_findings_ui,
+    fields::{ShownValue, set, shown_value},
     overrides,
     variables::variable_ui,
 };
@@ -27,15 +27,15 @@ impl InspectorFeature {
         subjects: &InspectedNodes<'_>,
         prop: &PropDef,
     ) {
-        let wanted = self.wanted.as_ref() == Some(&prop.key);
+        let wanted = self.focus_request.as_ref() == Some(&prop.key);
         let shown = ui.push_id(prop.key.as_str(), |ui| {
             ui.add_space(3.0);
             ui.spacing_mut().item_spacing.y = 3.0;
             match prop.exposure {
                 ExposureLevel::Opaque => fixed_ui(ui, cx.view, prop, "Not editable here", &prop.reason),
                 ExposureLevel::ReadOnly => {
-                    let value = match shown(subjects.nodes, &prop.key) {
-                        ShownValue::Set(value) => self.readable(prop, value),
+                    let value = match shown_value(subjects.nodes, &prop.key) {
+                        ShownValue::Set(value) => self.format_value(prop, value),
                         ShownValue::Unset => {
                             prop.default.as_ref().map_or_else(|| "—".to_owned(), PropValue::to_string)
                         }
@@ -52,7 +52,7 @@ impl InspectorFeature {
                 ExposureLevel::Editable => self.editable_ui(ui, cx, subjects, prop),
             }
             overrides::badge_ui(ui, cx, subjects.ids, prop);
-            told_of_prop_ui(ui, cx.view, subjects.ids, &prop.key);
+            prop_findings_ui(ui, cx.view, subjects.ids, &prop.key);
         });
         if wanted {
             shown.response.scroll_to_me(Some(egui::Align::Center));
@@ -66,7 +66,7 @@ impl InspectorFeature {
         subjects: &InspectedNodes<'_>,
         prop: &PropDef,
     ) {
-        let wanted = self.wanted.as_ref() == Some(&prop.key);
+        let wanted = self.focus_request.as_ref() == Some(&prop.key);
         if prop.kind != PropKind::Boolean {
             self.label_ui(ui, cx, subjects, prop);
         }
@@ -123,7 +123,7 @@ impl InspectorFeature {
                 }
                 // An override has its own reset button.
                 let set_value =
-                    !cx.view.is_overriding && shown(subjects.nodes, &prop.key) != ShownValue::Unset;
+                    !cx.view.is_overriding && shown_value(subjects.nodes, &prop.key) != ShownValue::Unset;
                 if set_value && small_button_ui(ui, "Reset", &format!("Reset {}", prop.label)).clicked() {
                     self.editing = None;
                     push(set(cx.view, subjects.ids, subjects.def, &prop.key, None), cx);
@@ -143,7 +143,7 @@ impl InspectorFeature {
         });
     }
 
-    fn readable(&self, prop: &PropDef, value: &PropValue) -> String {
+    fn format_value(&self, prop: &PropDef, value: &PropValue) -> String {
         if prop.sensitive { "••••••".to_owned() } else { value.to_string() }
     }
 }
@@ -197,7 +197,7 @@ pub(super) fn small_button_ui(ui: &mut Ui, text: &str, name: &str) -> egui::Resp
 
 /// Sends the command, or shows the reason as a notice.
 pub(super) fn push(result: Result<shared_protocol::Command, String>, cx: &InspectorContext<'_>) {
-    cx.act(match result {
+    cx.push_action(match result {
         Ok(command) => WindowAction::Run(command),
         Err(why) => refuse(why),
     });

@@ -2,7 +2,7 @@
 
 use super::{
     InspectedNodes, InspectorFeature,
-    deployment::told_ui,
+    deployment::findings_ui,
     fields::{FieldPart, InspectorField, InspectorSubject},
     text::TextFieldStyle,
 };
@@ -12,7 +12,7 @@ use crate::{
     features::{inspector::InspectorContext, terraform::findings},
     view::{FrameView, IsolatedComponent, WindowAction},
     widgets::{icon_ui, kind_icon, muted_ui, paint_severity, paint_type_mark},
-    wording::counted,
+    wording::count_noun,
 };
 use egui::{RichText, Sense, Ui, Vec2};
 use shared_protocol::{EdgeId, ElementId, Node, NodeId, TypeDef, messages::BoardProblem};
@@ -51,7 +51,7 @@ impl InspectorFeature {
                 node.name.as_str(),
             );
             problems_ui(ui, cx.view, cx.view.problems.of_node(node.id));
-            told_ui(ui, cx.view, findings::of_node(cx.view, node.id));
+            findings_ui(ui, cx.view, findings::of_node(cx.view, node.id));
         } else {
             muted_ui(ui, theme, "A change here applies to all of them.");
         }
@@ -111,7 +111,7 @@ impl InspectorFeature {
             ui.label(RichText::new(format!("{} board", kind_title(board.kind))).strong());
         });
         let (nodes, edges) = cx.view.counts;
-        muted_ui(ui, cx.view.theme, format!("{} · {}", counted(nodes, "node"), counted(edges, "edge")));
+        muted_ui(ui, cx.view.theme, format!("{} · {}", count_noun(nodes, "node"), count_noun(edges, "edge")));
         ui.add_space(4.0);
         let subject = InspectorSubject::Board(board.id);
         self.labelled_text_ui(
@@ -166,14 +166,14 @@ impl InspectorFeature {
                 paint_type_mark(ui.painter(), mark, cx.view.theme, def);
                 let button = ui.link(&node.label).on_hover_text("Show on the board");
                 if button.clicked() {
-                    cx.act(WindowAction::Reveal(ElementId::Node(node.id)));
+                    cx.push_action(WindowAction::Reveal(ElementId::Node(node.id)));
                 }
                 muted_ui(ui, cx.view.theme, port);
             });
         }
         ui.add_space(12.0);
         if ui.button("Delete connection").clicked() {
-            cx.act(WindowAction::Do(CommandId::Delete));
+            cx.push_action(WindowAction::Do(CommandId::Delete));
         }
     }
 

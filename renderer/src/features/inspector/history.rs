@@ -6,7 +6,7 @@ use crate::{
     features::inspector::InspectorContext,
     view::WindowAction,
     widgets::muted_ui,
-    wording::{ago, describe_actor, line, now},
+    wording::{ago, describe_actor, line, unix_millis},
 };
 use egui::{RichText, Ui};
 use shared_protocol::{
@@ -22,8 +22,8 @@ const MAX_OPERATIONS: usize = 256;
 #[derive(Default)]
 pub(crate) struct ElementHistory {
     /// `None`: the log no longer has the operation.
-    known: BTreeMap<Revision, Option<OperationLogEntry>>,
-    asked: Vec<Revision>,
+    entries: BTreeMap<Revision, Option<OperationLogEntry>>,
+    requested: Vec<Revision>,
     /// The proposals that operations came from.
     origins: BTreeMap<Revision, OperationOrigin>,
 }
@@ -31,14 +31,14 @@ pub(crate) struct ElementHistory {
 impl ElementHistory {
     /// Operations that main leaves out are no longer in the log.
     pub(crate) fn receive(&mut self, entries: Vec<OperationLogEntry>) {
-        if self.known.len() > MAX_OPERATIONS {
-            self.known.clear();
+        if self.entries.len() > MAX_OPERATIONS {
+            self.entries.clear();
             self.origins.clear();
         }
-        for revision in std::mem::take(&mut self.asked) {
-            self.known.entry(revision).or_insert(None);
+        for revision in std::mem::take(&mut self.requested) {
+            self.entries.entry(revision).or_insert(None);
         }
-        self.known.extend(entries.into_iter().map(|entry| (entry.revision, Some(entry))));
+        self.entries.extend(entries.into_iter().map(|entry| (entry.revision, Some(entry))));
     }
 
     /// Operations without an origin did not come from a proposal.
@@ -46,12 +46,13 @@ impl ElementHistory {
         self.origins.extend(origins.into_iter().map(|origin| (origin.revision, origin)));
     }
 
-    fn ask(&mut self, wanted: [Revision; 2], cx: &InspectorContext<'_>) {
-        let unknown = |revision: &Revision| *revision > Revision::START && !self.known.contains_key(revision);
+    fn request_entries(&mut self, wanted: [Revision; 2], cx: &InspectorContext<'_>) {
+        let unknown =
+            |revision: &Revision| *revision > Revision::START && !self.entries.contains_key(revision);
         let mut missing: Vec<Revision> = wanted.into_iter().filter(unknown).collect();
         missing.dedup();
-        if !missing.is_empty() && self.asked.is_empty() {
-            self.asked.clone_from(&missing);
+        if !missing.is_empty() && self.requested.is_empty() {
+            self.requested.clone_from(&missing);
             cx.request(ReviewRequest::Origins(missing.clone()));
             cx.request(WorkbenchRequest::Operations(missing));
         }
@@ -61,7 +62,7 @@ impl ElementHistory {
 impl InspectorFeature {
     pub(super) fn history_ui(&mut self, ui: &mut Ui, cx: &InspectorContext<'_>, element: ElementId) {
         let from = cx.view.snapshot.provenance(element);
-        self.operations.ask([from.created, from.changed], cx);
+        self.operations.request_entries([from.created, from.changed], cx);
         ui.add_space(8.0);
         ui.separator();
         ui.spacing_mut().item_spacing.y = 2.0;
@@ -76,18 +77,18 @@ impl InspectorFeature {
             muted_ui(ui, cx.view.theme, "Created when the workspace was opened");
             return;
         }
-        let Some(Some(entry)) = self.operations.known.get(&revision) else {
+        let Some(Some(entry)) = self.operations.entries.get(&revision) else {
             muted_ui(ui, cx.view.theme, format!("{word} in revision {revision}"));
             return;
         };
         let text = format!(
             "{word} by {} in revision {revision} · {}",
             describe_actor(entry),
-            ago(now(), entry.time)
+            ago(unix_millis(), entry.time)
         );
         let link = egui::Link::new(RichText::new(&text).small());
         if ui.add(link).on_hover_text("Show in the log").clicked() {
-            cx.act(WindowAction::ShowOperation(revision));
+            cx.push_action(WindowAction::ShowOperation(revision));
         }
         ui.add(
             egui::Label::new(RichText::new(&entry.summary).small().color(cx.view.theme.text_muted)).wrap(),
@@ -107,7 +108,7 @@ impl InspectorFeature {
         );
         let link = ui.add(egui::Link::new(RichText::new(&text).small()));
         if link.on_hover_text(line(&origin.title)).clicked() {
-            cx.act(WindowAction::OpenProposal(origin.proposal));
+            cx.push_action(WindowAction::OpenProposal(origin.proposal));
         }
         muted_ui(ui, cx.view.theme, "The client's name is unverified");
     }

@@ -31,7 +31,7 @@ impl Feature for InspectorFeature {
     type Message = InspectorMessage;
     type Pending = InspectorPending;
 
-    fn pending(request: &MainRequest) -> InspectorPending {
+    fn describe_request(request: &MainRequest) -> InspectorPending {
         match request {
             MainRequest::Request(WorkbenchRequest::Operations(_)) => InspectorPending::Operations,
             _ => InspectorPending::Origins,
@@ -42,7 +42,7 @@ impl Feature for InspectorFeature {
 impl InspectorFeature {
     pub(crate) fn handle(&mut self, message: InspectorMessage, cx: &InspectorContext<'_>) {
         match message {
-            InspectorMessage::GoToField(key) => self.wanted = Some(key),
+            InspectorMessage::GoToField(key) => self.focus_request = Some(key),
             InspectorMessage::CommitText => self.commit_text(cx),
         }
     }
@@ -56,7 +56,7 @@ impl InspectorFeature {
     }
 
     /// A request without an answer leaves nothing to wait for.
-    pub(crate) fn refused(&mut self, pending: InspectorPending) {
+    pub(crate) fn handle_refusal(&mut self, pending: InspectorPending) {
         match pending {
             InspectorPending::Operations => self.operations.receive(Vec::new()),
             InspectorPending::Origins => {}

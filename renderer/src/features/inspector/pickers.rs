@@ -2,7 +2,7 @@
 
 use super::{
     InspectedNodes,
-    fields::{refer, targets},
+    fields::{set_references_command, targets},
 };
 use crate::{
     features::inspector::InspectorContext,
@@ -41,7 +41,7 @@ pub(super) fn reference_ui(
     let response = combo.show_ui(ui, |ui| {
         let candidates = candidates(cx.view, subjects, prop, &current);
         if !prop.many && !current.is_empty() && ui.selectable_label(false, "None").clicked() {
-            cx.act(WindowAction::Run(refer(subjects.ids, &prop.key, &[])));
+            cx.push_action(WindowAction::Run(set_references_command(subjects.ids, &prop.key, &[])));
         }
         if candidates.is_empty() {
             let kinds: Vec<&str> = prop.targets.iter().map(|pattern| pattern.as_str()).collect();
@@ -52,7 +52,7 @@ pub(super) fn reference_ui(
             if ui.selectable_label(chosen, &node.label).on_hover_text(node.name.as_str()).clicked() {
                 let mut next = if prop.many { current.clone() } else { Vec::new() };
                 next.push(node.id);
-                cx.act(WindowAction::Run(refer(subjects.ids, &prop.key, &next)));
+                cx.push_action(WindowAction::Run(set_references_command(subjects.ids, &prop.key, &next)));
             }
         }
     });
@@ -73,14 +73,14 @@ fn target_ui(
             let (mark, _) = ui.allocate_exact_size(Vec2::splat(18.0), Sense::hover());
             paint_type_mark(ui.painter(), mark, cx.view.theme, cx.view.type_of(node));
             if ui.link(&node.label).on_hover_text("Show on the board").clicked() {
-                cx.act(WindowAction::Reveal(ElementId::Node(target)));
+                cx.push_action(WindowAction::Reveal(ElementId::Node(target)));
             }
             ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
                 if close_button_ui(ui, cx.view.theme, &format!("Remove {} from {}", node.label, prop.label))
                     .clicked()
                 {
                     let kept: Vec<NodeId> = current.iter().copied().filter(|id| *id != target).collect();
-                    cx.act(WindowAction::Run(refer(subjects.ids, &prop.key, &kept)));
+                    cx.push_action(WindowAction::Run(set_references_command(subjects.ids, &prop.key, &kept)));
                 }
             });
         });

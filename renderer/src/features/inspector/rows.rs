@@ -3,7 +3,7 @@
 use super::{
     InspectedNodes, InspectorFeature,
     controls::push,
-    fields::{FieldPart, InspectorField, ShownValue, set, shown},
+    fields::{FieldPart, InspectorField, ShownValue, set, shown_value},
     text::TextFieldStyle,
 };
 use crate::{
@@ -135,7 +135,7 @@ fn common(
     subjects: &InspectedNodes<'_>,
     prop: &PropDef,
 ) -> Option<Option<PropValue>> {
-    match shown(subjects.nodes, &prop.key) {
+    match shown_value(subjects.nodes, &prop.key) {
         ShownValue::Set(value) => Some(Some(value.clone())),
         ShownValue::Unset => Some(prop.default.clone()),
         ShownValue::Mixed => {

@@ -2,7 +2,7 @@
 
 use super::{
     InspectedNodes, InspectorFeature,
-    fields::{FieldEdit, FieldPart, InspectorField, ShownValue, interpret, shown},
+    fields::{FieldEdit, FieldPart, InspectorField, ShownValue, interpret, shown_value},
 };
 use crate::{features::inspector::InspectorContext, view::FrameView};
 use egui::{Key, RichText, TextEdit, Ui};
@@ -37,7 +37,7 @@ impl InspectorFeature {
         prop: &PropDef,
         spare: f32,
     ) {
-        let value = shown(subjects.nodes, &prop.key);
+        let value = shown_value(subjects.nodes, &prop.key);
         let json = matches!(prop.kind, PropKind::Object | PropKind::Json);
         let current = match value {
             ShownValue::Set(value) if json => pretty(value),
@@ -57,7 +57,7 @@ impl InspectorFeature {
             unit: prop.unit.clone(),
             step: (prop.kind == PropKind::Number).then(|| prop.step.unwrap_or(1.0)),
             spare,
-            grab_focus: self.wanted.as_ref() == Some(&prop.key),
+            grab_focus: self.focus_request.as_ref() == Some(&prop.key),
         };
         let field = InspectorField::new(subjects.subject.clone(), FieldPart::Prop(prop.key.clone()));
         self.text_ui(ui, cx, &prop.label, field, &current, &look);

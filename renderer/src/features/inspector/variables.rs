@@ -41,7 +41,11 @@ pub(super) fn variable_ui(
     };
     if response.on_hover_text(why).clicked() {
         let nodes = subjects.ids.iter().copied().map(Into::into).collect();
-        cx.act(WindowAction::Run(Command::SetVariable { nodes, key: prop.key.clone(), variable: !all }));
+        cx.push_action(WindowAction::Run(Command::SetVariable {
+            nodes,
+            key: prop.key.clone(),
+            variable: !all,
+        }));
     }
 }
 

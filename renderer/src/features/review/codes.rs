@@ -2,13 +2,13 @@
 //! them.
 
 use super::words;
-use crate::{features::review::ReviewContext, widgets::muted_ui, wording::now};
+use crate::{features::review::ReviewContext, widgets::muted_ui, wording::unix_millis};
 use egui::{Align, Frame, Layout, Margin, RichText, Ui};
 use shared_protocol::review::{ConfirmationCode, ReviewRequest};
 use std::time::Duration;
 
 pub(crate) fn codes_ui(ui: &mut Ui, cx: &ReviewContext<'_>) {
-    let now = now();
+    let now = unix_millis();
     for shown in cx.view.review.codes.iter().filter(|shown| shown.expires > now) {
         code_ui(ui, cx, shown, now);
     }

@@ -62,7 +62,7 @@ impl Feature for ReviewFeature {
     type Message = ReviewMessage;
     type Pending = ReviewPending;
 
-    fn pending(request: &MainRequest) -> ReviewPending {
+    fn describe_request(request: &MainRequest) -> ReviewPending {
         let MainRequest::Review(request) = request else { return ReviewPending::Other };
         match request {
             ReviewRequest::Open(_) => ReviewPending::Open,
@@ -87,42 +87,42 @@ impl ReviewFeature {
         match message {
             ReviewMessage::Open(id) => {
                 self.open(id);
-                cx.act(WindowAction::ShowPanel(PanelId::Proposal));
+                cx.push_action(WindowAction::ShowPanel(PanelId::Proposal));
                 self.go_to_proposal(cx);
             }
             ReviewMessage::OpenNewest => {
                 let newest = cx.view.review.proposals.iter().filter(|brief| brief.needs_decision());
                 match newest.max_by_key(|brief| brief.number) {
                     Some(brief) => self.handle(ReviewMessage::Open(brief.id), cx),
-                    None => cx.act(WindowAction::ShowPanel(PanelId::Review)),
+                    None => cx.push_action(WindowAction::ShowPanel(PanelId::Review)),
                 }
             }
             ReviewMessage::Close => {
                 self.close();
-                cx.act(WindowAction::ClosePanel(PanelId::Proposal));
+                cx.push_action(WindowAction::ClosePanel(PanelId::Proposal));
             }
             ReviewMessage::Jump(subject) => self.jump(subject, cx),
             ReviewMessage::Focus(subject) => {
-                if let Some(opened) = self.opened.as_mut().filter(|opened| !opened.is_followed) {
-                    opened.look_at(Some(subject));
-                    cx.act(WindowAction::ShowPanel(PanelId::Proposal));
+                if let Some(opened) = self.review.as_mut().filter(|opened| !opened.is_followed) {
+                    opened.focus_subject(Some(subject));
+                    cx.push_action(WindowAction::ShowPanel(PanelId::Proposal));
                 }
             }
             ReviewMessage::Step { forwards } => self.step(forwards, cx),
             ReviewMessage::Tick => {
-                if let Some(opened) = &mut self.opened
+                if let Some(opened) = &mut self.review
                     && let Some(focus) = opened.focus.clone()
                 {
                     opened.tick(&focus);
                 }
             }
             ReviewMessage::Decide => {
-                if let Some(opened) = &mut self.opened
+                if let Some(opened) = &mut self.review
                     && opened.deciding == DecisionStep::Not
                 {
                     opened.deciding = DecisionStep::Choosing { fresh: true };
                 }
-                cx.act(WindowAction::ShowPanel(PanelId::Proposal));
+                cx.push_action(WindowAction::ShowPanel(PanelId::Proposal));
             }
             ReviewMessage::Blink => {
                 // Holding the key shows it already.
@@ -131,11 +131,11 @@ impl ReviewFeature {
                 }
             }
             ReviewMessage::ShowPlan => {
-                cx.act(WindowAction::ShowPanel(PanelId::Proposal));
+                cx.push_action(WindowAction::ShowPanel(PanelId::Proposal));
                 bring_into_view(cx.egui, TourTarget::Plan);
             }
             ReviewMessage::SetLook(look) => {
-                if let Some(opened) = &mut self.opened {
+                if let Some(opened) = &mut self.review {
                     opened.look = look;
                     self.reveal.everything();
                 }
@@ -147,13 +147,13 @@ impl ReviewFeature {
     fn go_to_proposal(&mut self, cx: &ReviewContext<'_>) {
         let Some(board) = self.first_board(cx.view.board) else { return };
         if cx.view.workspace.snapshot.board(board).is_some() {
-            cx.act(WindowAction::OpenBoard(board));
+            cx.push_action(WindowAction::OpenBoard(board));
             self.reveal.everything();
         }
     }
 
     fn jump(&mut self, subject: ProposalSubject, cx: &ReviewContext<'_>) {
-        let Some(opened) = &mut self.opened else { return };
+        let Some(opened) = &mut self.review else { return };
         if opened.look == ProposalLook::List {
             opened.look = ProposalLook::Overlay;
         }
@@ -161,13 +161,13 @@ impl ReviewFeature {
         let Some(board) = self.board_of(&subject) else { return };
         // A proposed board has no canvas of its own yet.
         if cx.view.workspace.snapshot.board(board).is_some() {
-            cx.act(WindowAction::OpenBoard(board));
+            cx.push_action(WindowAction::OpenBoard(board));
             self.reveal.element(subject);
         }
     }
 
     fn step(&mut self, forwards: bool, cx: &ReviewContext<'_>) {
-        let Some(opened) = &mut self.opened else { return };
+        let Some(opened) = &mut self.review else { return };
         let look = opened.look;
         opened.step(forwards);
         if let Some(focus) = opened.focus.clone()
@@ -175,21 +175,21 @@ impl ReviewFeature {
         {
             self.jump(focus, cx);
         }
-        cx.act(WindowAction::ShowPanel(PanelId::Proposal));
+        cx.push_action(WindowAction::ShowPanel(PanelId::Proposal));
     }
 
     // ---- main ----------------------------------------------------------------------------------------------------------
 
     /// Requests a proposal that is missing or outdated. Called before each frame, so that ghosts follow a draft.
-    pub(crate) fn follow(&mut self, view: &ReviewView, commands: &CommandSender<Self>) {
-        if let Some(id) = self.missing(view) {
+    pub(crate) fn request_outdated(&mut self, view: &ReviewView, commands: &CommandSender<Self>) {
+        if let Some(id) = self.next_missing(view) {
             commands.request(ReviewRequest::Open(id));
         }
     }
 
     /// Turns a change into an edit of the proposal while the reviewer edits it. Every other request stays as it is.
     pub(crate) fn redirect(&self, request: WorkbenchRequest) -> Result<MainRequest, Refusal> {
-        let editing = self.opened.as_ref().filter(|opened| opened.look == ProposalLook::Edit);
+        let editing = self.review.as_ref().filter(|opened| opened.look == ProposalLook::Edit);
         let Some(opened) = editing else { return Ok(request.into()) };
         let commands: Vec<Command> = match request {
             WorkbenchRequest::Run(command) => vec![command],
@@ -204,7 +204,7 @@ impl ReviewFeature {
         Ok(ReviewRequest::Edit { proposal: id, version, hash, commands }.into())
     }
 
-    pub(crate) fn responded(
+    pub(crate) fn handle_response(
         &mut self,
         answer: ReviewResponse,
         pending: ReviewPending,
@@ -229,23 +229,23 @@ impl ReviewFeature {
                     self.reveal.everything();
                 }
                 if arrival != ProposalArrival::News {
-                    cx.act(WindowAction::DropNudges);
+                    cx.push_action(WindowAction::DropNudges);
                 }
             }
             ReviewResponse::Decided { proposal, applied, notice } => {
-                self.decided(&proposal, applied, notice, cx);
+                self.handle_decision(&proposal, applied, notice, cx);
             }
             ReviewResponse::Approval(_) => {
-                cx.act(WindowAction::notify("Standing approval granted", Vec::new()))
+                cx.push_action(WindowAction::notify("Standing approval granted", Vec::new()))
             }
             ReviewResponse::History(older) => self.receive_history(older),
             ReviewResponse::Consequences(all) => {
-                if let Some(opened) = &mut self.opened {
+                if let Some(opened) = &mut self.review {
                     opened.receive_consequences(*all);
                 }
             }
             ReviewResponse::PagePictures(pictures) => {
-                if let Some(opened) = &mut self.opened {
+                if let Some(opened) = &mut self.review {
                     opened.receive_pages(*pictures, cx.egui);
                 }
             }
@@ -258,7 +258,7 @@ impl ReviewFeature {
         }
     }
 
-    fn decided(
+    fn handle_decision(
         &mut self,
         brief: &ProposalBrief,
         applied: Option<AppliedCommand>,
@@ -278,8 +278,8 @@ impl ReviewFeature {
         let notice = notice.as_deref().map(words::line);
         let details = [Some(words::title(brief)), notice].into_iter().flatten().collect();
         let button = undo.map(|revision| ("Undo", Box::new(WindowAction::TakeBack(revision))));
-        cx.act(WindowAction::Notify { message, details, button });
-        let Some(opened) = self.opened.as_mut().filter(|opened| opened.id() == brief.id) else { return };
+        cx.push_action(WindowAction::Notify { message, details, button });
+        let Some(opened) = self.review.as_mut().filter(|opened| opened.id() == brief.id) else { return };
         if brief.needs_decision() {
             // The rest is another version, which is requested by its stamp. Nothing of it is ticked.
             opened.deciding = DecisionStep::Not;
@@ -289,7 +289,7 @@ impl ReviewFeature {
         }
     }
 
-    pub(crate) fn refused(
+    pub(crate) fn handle_refusal(
         &mut self,
         pending: ReviewPending,
         refusal: Refusal,
@@ -299,33 +299,35 @@ impl ReviewFeature {
             ReviewPending::Open => self.give_up(),
             ReviewPending::Decision | ReviewPending::LookAgain | ReviewPending::Edit => {
                 self.reset_decision();
-                commands.act(WindowAction::DropNudges);
+                commands.push_action(WindowAction::DropNudges);
                 // The proposal that is shown may be out of date.
-                if let Some(opened) = &self.opened {
+                if let Some(opened) = &self.review {
                     commands.request(ReviewRequest::Open(opened.id()));
                 }
             }
             ReviewPending::Comment => self.commented(false),
-            ReviewPending::Consequences | ReviewPending::Page | ReviewPending::Plan => self.lost(pending),
+            ReviewPending::Consequences | ReviewPending::Page | ReviewPending::Plan => {
+                self.handle_send_failure(pending)
+            }
             ReviewPending::Revert(proposal) if refusal.code == RefusalCode::Conflict => {
                 let partly = WindowAction::Review(ReviewRequest::Revert { proposal, partial: true });
                 let (text, action) = ("Revert partially", Box::new(partly));
-                return commands.act(WindowAction::Offer { refusal, text, action });
+                return commands.push_action(WindowAction::Offer { refusal, text, action });
             }
             ReviewPending::Revert(_) | ReviewPending::Other => {}
         }
-        commands.act(WindowAction::Refuse(refusal));
+        commands.push_action(WindowAction::Refuse(refusal));
     }
 
     /// The request did not leave the window.
     pub(crate) fn not_sent(&mut self, pending: ReviewPending) {
         self.give_up();
         self.reset_decision();
-        self.lost(pending);
+        self.handle_send_failure(pending);
     }
 
-    fn lost(&mut self, pending: ReviewPending) {
-        match (pending, &mut self.opened) {
+    fn handle_send_failure(&mut self, pending: ReviewPending) {
+        match (pending, &mut self.review) {
             (ReviewPending::Consequences, Some(opened)) => opened.without_consequences(),
             (ReviewPending::Page, Some(opened)) => opened.without_page(),
             (ReviewPending::Plan, _) => self.plan_answered(false),

@@ -71,7 +71,9 @@ pub(super) fn plan_ui(ui: &mut Ui, cx: &ReviewContext<'_>, opened: &ProposalRevi
             ui.horizontal_wrapped(|ui| {
                 ui.label("Planning…");
                 if let Some(run) = run.filter(|_| ui.small_button("Cancel the plan").clicked()) {
-                    cx.act(WindowAction::Ask(WorkbenchRequest::Terraform(TerraformRequest::Cancel { run })));
+                    cx.push_action(WindowAction::Ask(WorkbenchRequest::Terraform(
+                        TerraformRequest::Cancel { run },
+                    )));
                 }
             });
         }
@@ -79,7 +81,7 @@ pub(super) fn plan_ui(ui: &mut Ui, cx: &ReviewContext<'_>, opened: &ProposalRevi
             if changes.is_empty() {
                 ui.label("No changes: the real resources match the board.");
             } else {
-                ui.label(run_words::to_do(*counts));
+                ui.label(run_words::describe_planned(*counts));
             }
             for change in changes {
                 change_ui(ui, cx, *board, change, typed);

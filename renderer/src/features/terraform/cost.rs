@@ -21,7 +21,7 @@ pub(crate) fn cost_ui(ui: &mut Ui, cx: &TerraformContext<'_>) {
     let Some(cost) = cx.view.infrastructure().and_then(|board| cx.view.terraform_answers.cost(board)) else {
         return;
     };
-    let Some(text) = money::in_short(cost) else { return };
+    let Some(text) = money::short_cost(cost) else { return };
     ui.label(RichText::new("·").small().color(cx.view.theme.text_subtle));
     let words = RichText::new(&text).small().color(cx.view.theme.text_muted);
     let response = ui.add(Button::new(words).frame_when_inactive(false));
@@ -44,7 +44,7 @@ fn popover_ui(ui: &mut Ui, cx: &TerraformContext<'_>, cost: &CostView) {
             ui.label(RichText::new(sum).strong());
         });
     });
-    muted_ui(ui, theme, how_many(cost));
+    muted_ui(ui, theme, count_summary(cost));
     ui.separator();
     let rows = rows(cx.view, cost);
     ui.scope(|ui| {
@@ -78,7 +78,7 @@ fn popover_ui(ui: &mut Ui, cx: &TerraformContext<'_>, cost: &CostView) {
 }
 
 /// `4 priced, 1 free, 2 unknown`.
-fn how_many(cost: &CostView) -> String {
+fn count_summary(cost: &CostView) -> String {
     let parts = [
         (cost.priced, CostBasis::Priced),
         (cost.free, CostBasis::Free),
@@ -150,7 +150,7 @@ fn row_ui(ui: &mut Ui, cx: &TerraformContext<'_>, cost: &CostView, row: &CostRow
             paint_line(ui, left, Align2::LEFT_CENTER, label, body_font(ui), theme.text);
             paint_line(ui, right, Align2::RIGHT_CENTER, &sum, body_font(ui), theme.text);
             if response.clicked() {
-                cx.act(WindowAction::Reveal(ElementId::Node(node.node)));
+                cx.push_action(WindowAction::Reveal(ElementId::Node(node.node)));
             }
         }
         CostRow::Part(part) => {

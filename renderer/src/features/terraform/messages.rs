@@ -6,7 +6,7 @@ use crate::{
     panel_id::PanelId,
     terraform_answers::{TerraformAnswers, TerraformBoard, TerraformPending, TerraformWants},
     view::WindowAction,
-    wording::counted,
+    wording::count_noun,
 };
 use shared_protocol::{
     ElementId, Refusal,
@@ -30,9 +30,11 @@ impl Feature for TerraformFeature {
     type Message = TerraformMessage;
     type Pending = TerraformPending;
 
-    fn pending(request: &MainRequest) -> TerraformPending {
+    fn describe_request(request: &MainRequest) -> TerraformPending {
         match request {
-            MainRequest::Request(WorkbenchRequest::Terraform(request)) => TerraformPending::of(request),
+            MainRequest::Request(WorkbenchRequest::Terraform(request)) => {
+                TerraformPending::from_request(request)
+            }
             _ => TerraformPending::Other,
         }
     }
@@ -51,13 +53,13 @@ impl TerraformFeature {
         match message {
             TerraformMessage::Run(operation) => self.run(operation, cx),
             TerraformMessage::CancelRun => {
-                if let Some(run) = cx.view.going() {
+                if let Some(run) = cx.view.run_in_progress() {
                     cx.request(TerraformRequest::Cancel { run: run.id });
                 }
             }
             TerraformMessage::ShowChanges => {
                 self.panel.tab = TerraformTab::Changes;
-                cx.act(WindowAction::ShowPanel(PanelId::Terraform));
+                cx.push_action(WindowAction::ShowPanel(PanelId::Terraform));
             }
             TerraformMessage::ShowRun(run) => self.panel.chosen_run = run,
         }
@@ -66,18 +68,18 @@ impl TerraformFeature {
     fn run(&mut self, operation: TerraformOperation, cx: &TerraformContext<'_>) {
         let view = cx.view;
         if let Some(message) = obstacle(view, operation) {
-            return cx.act(WindowAction::Warn { message, details: Vec::new() });
+            return cx.push_action(WindowAction::Warn { message, details: Vec::new() });
         }
         let Some(board) = view.infrastructure() else { return };
         let (revision, told) = (view.snapshot.revision(), view.deployed());
-        let now = TerraformBoard { board, revision, told, time: f64::NEG_INFINITY };
+        let now = TerraformBoard { board, revision, view: told, time: f64::NEG_INFINITY };
         if words::needs_values(operation) && !view.terraform_answers.has_current_files(&now) {
-            self.held = Some(operation);
+            self.queued_run = Some(operation);
             return;
         }
-        if let Some(dialog) = RunDialog::needed(view, board, operation, &self.given) {
+        if let Some(dialog) = RunDialog::for_operation(view, board, operation, &self.stored_secrets) {
             self.dialog = Some(dialog);
-            return cx.act(WindowAction::CloseDialog);
+            return cx.push_action(WindowAction::CloseDialog);
         }
         self.start(TerraformRequest::Run { board, operation, confirmed: false, secrets: Vec::new() }, cx);
     }
@@ -85,7 +87,7 @@ impl TerraformFeature {
     /// Sends a run and remembers the names of the values that go with it.
     pub(super) fn start(&mut self, request: TerraformRequest, cx: &TerraformContext<'_>) {
         if let TerraformRequest::Run { board, secrets, .. } = &request {
-            self.giving = secrets.iter().map(|(name, _)| (*board, name.clone())).collect();
+            self.sent_secrets = secrets.iter().map(|(name, _)| (*board, name.clone())).collect();
             self.panel.chosen_run = None;
         }
         cx.request(request);
@@ -94,7 +96,7 @@ impl TerraformFeature {
     // ---- main ----------------------------------------------------------------------------------------------------------
 
     /// Requests the answers that are shown and missing or outdated. Returns the seconds after which to try again.
-    pub(crate) fn follow(
+    pub(crate) fn request_outdated(
         &self,
         now: &TerraformBoard<'_>,
         visible: TerraformVisibility,
@@ -104,7 +106,7 @@ impl TerraformFeature {
         let shows_changes = visible.terraform && self.panel.tab == TerraformTab::Changes;
         let wants = TerraformWants {
             files: visible.terraform || visible.hcl || visible.problems,
-            files_at_once: self.held.is_some(),
+            files_at_once: self.queued_run.is_some(),
             plan: shows_changes || self.dialog.is_some(),
             runs: visible.terraform,
             chosen_run: self.panel.chosen_run,
@@ -115,7 +117,7 @@ impl TerraformFeature {
         again
     }
 
-    pub(crate) fn responded(
+    pub(crate) fn handle_response(
         &mut self,
         answer: TerraformResponse,
         answers: &mut TerraformAnswers,
@@ -123,34 +125,34 @@ impl TerraformFeature {
     ) {
         match &answer {
             TerraformResponse::Started { .. } => {
-                self.given.extend(std::mem::take(&mut self.giving));
+                self.stored_secrets.extend(std::mem::take(&mut self.sent_secrets));
                 self.panel.tab = TerraformTab::Runs;
-                commands.act(WindowAction::ShowPanel(PanelId::Terraform));
+                commands.push_action(WindowAction::ShowPanel(PanelId::Terraform));
             }
             TerraformResponse::Written { written, removed, in_the_way } => {
-                let message = format!("Wrote {}", counted(written.len(), "file"));
+                let message = format!("Wrote {}", count_noun(written.len(), "file"));
                 let mut details = Vec::new();
                 if !removed.is_empty() {
                     details.push(format!("Removed {}.", removed.join(", ")));
                 }
                 if in_the_way.is_empty() {
-                    commands.act(WindowAction::notify(message, details));
+                    commands.push_action(WindowAction::notify(message, details));
                 } else {
                     let names = in_the_way.join(", ");
                     details.push(format!("Not overwritten, because Draftboard did not write them: {names}."));
-                    commands.act(WindowAction::Warn { message, details });
+                    commands.push_action(WindowAction::Warn { message, details });
                 }
             }
             TerraformResponse::Imported { board, notes, .. } => {
                 let details = match notes.len() {
                     0 => Vec::new(),
-                    count => vec![format!("{} in the problems panel.", counted(count, "import note"))],
+                    count => vec![format!("{} in the problems panel.", count_noun(count, "import note"))],
                 };
-                commands.act(WindowAction::notify("Imported the folder as a board", details));
-                commands.act(WindowAction::SelectCreated(vec![ElementId::Board(*board)]));
+                commands.push_action(WindowAction::notify("Imported the folder as a board", details));
+                commands.push_action(WindowAction::SelectCreated(vec![ElementId::Board(*board)]));
             }
             TerraformResponse::Hcl(_) => {
-                if let Some(operation) = self.held.take() {
+                if let Some(operation) = self.queued_run.take() {
                     commands.send(TerraformMessage::Run(operation));
                 }
             }
@@ -163,24 +165,24 @@ impl TerraformFeature {
     pub(crate) fn received_prices(&self, text: String, egui: &egui::Context, commands: &CommandSender<Self>) {
         egui.copy_text(text);
         let next = "Fill it in and save it as a .json file in the folder prices of the workspace.".to_owned();
-        commands.act(WindowAction::notify("Copied the missing prices", vec![next]));
+        commands.push_action(WindowAction::notify("Copied the missing prices", vec![next]));
     }
 
     /// Shows the refusal of a request that a person made; answers that the window fetches by itself keep the reason.
-    pub(crate) fn refused(
+    pub(crate) fn handle_refusal(
         &mut self,
         pending: TerraformPending,
         refusal: Refusal,
         answers: &mut TerraformAnswers,
         commands: &CommandSender<Self>,
     ) {
-        if self.lost(pending, &refusal, answers) {
-            commands.act(WindowAction::Refuse(refusal));
+        if self.handle_send_failure(pending, &refusal, answers) {
+            commands.push_action(WindowAction::Refuse(refusal));
         }
     }
 
     /// Records that a request has no answer. Returns whether a person waits for it.
-    pub(crate) fn lost(
+    pub(crate) fn handle_send_failure(
         &mut self,
         pending: TerraformPending,
         refusal: &Refusal,
@@ -188,12 +190,12 @@ impl TerraformFeature {
     ) -> bool {
         match pending {
             TerraformPending::Run | TerraformPending::Prices | TerraformPending::Other => {
-                self.giving.clear();
+                self.sent_secrets.clear();
                 true
             }
             _ => {
                 answers.refuse(pending, refusal);
-                pending == TerraformPending::Hcl && self.held.take().is_some()
+                pending == TerraformPending::Hcl && self.queued_run.take().is_some()
             }
         }
     }

@@ -10,7 +10,7 @@ use crate::{
         body_font, empty_state_ui, focus_ring, muted_ui, paint_line, paint_severity, search_field_ui,
         small_font,
     },
-    wording::{ago, counted, now},
+    wording::{ago, count_noun, unix_millis},
 };
 use canvas::theme::WorkbenchTheme;
 use egui::{Align2, ComboBox, CornerRadius, Role, Sense, Ui, WidgetInfo, pos2, vec2};
@@ -36,7 +36,7 @@ pub(crate) struct AuditPanel {
     checked: Option<(u64, Option<(u64, String)>)>,
     /// The log may have new lines.
     stale: bool,
-    asked: Option<AuditPageRequest>,
+    pending_request: Option<AuditPageRequest>,
     query: String,
     kind: AuditFilter,
 }
@@ -48,7 +48,7 @@ enum AuditPageRequest {
 }
 
 impl AuditPanel {
-    pub(crate) fn changed(&mut self) {
+    pub(crate) fn mark_stale(&mut self) {
         self.stale = true;
     }
 
@@ -58,12 +58,12 @@ impl AuditPanel {
 
     /// Clears the pending request after a failure, so that it can be sent again.
     pub(crate) fn forget_asking(&mut self) {
-        self.asked = None;
+        self.pending_request = None;
     }
 
     pub(crate) fn receive(&mut self, view: AuditView) {
-        let told: Vec<AuditRow> = view.lines.iter().map(AuditRow::of).collect();
-        match self.asked.take() {
+        let told: Vec<AuditRow> = view.lines.iter().map(AuditRow::from_line).collect();
+        match self.pending_request.take() {
             Some(AuditPageRequest::Older) => {
                 let end = self.lines.last().map_or(u64::MAX, |last| last.number);
                 self.lines.extend(told.into_iter().filter(|line| line.number < end));
@@ -85,9 +85,9 @@ impl AuditPanel {
     }
 
     pub(crate) fn show_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>) {
-        if self.stale && self.asked.is_none() {
+        if self.stale && self.pending_request.is_none() {
             self.stale = false;
-            self.ask(AuditPageRequest::Newest, actions);
+            self.request_page(AuditPageRequest::Newest, actions);
         }
         match &self.checked {
             None => return drop(muted_ui(ui, view.theme, "Loading the audit log…")),
@@ -106,8 +106,8 @@ impl AuditPanel {
         self.lines_ui(ui, view, actions);
     }
 
-    fn ask(&mut self, asked: AuditPageRequest, actions: &mut Vec<WindowAction>) {
-        self.asked = Some(asked);
+    fn request_page(&mut self, asked: AuditPageRequest, actions: &mut Vec<WindowAction>) {
+        self.pending_request = Some(asked);
         let before = self.lines.last().filter(|_| asked == AuditPageRequest::Older).map(|last| last.number);
         actions.push(WindowAction::Ask(WorkbenchRequest::AuditView { before, limit: PAGE_LINES }));
     }
@@ -118,17 +118,17 @@ impl AuditPanel {
             search_field_ui(ui, theme, &mut self.query, "Filter", "Filter the audit");
         }
         ui.horizontal(|ui| {
-            let kinds = ComboBox::from_id_salt("audit kinds").selected_text(self.kind.words()).width(120.0);
+            let kinds = ComboBox::from_id_salt("audit kinds").selected_text(self.kind.label()).width(120.0);
             let chosen = kinds.show_ui(ui, |ui| {
                 for kind in AuditFilter::ALL {
-                    ui.selectable_value(&mut self.kind, kind, kind.words());
+                    ui.selectable_value(&mut self.kind, kind, kind.label());
                 }
             });
             chosen.response.widget_info(|| {
                 WidgetInfo::labeled(
                     Role::ComboBox,
                     true,
-                    format!("Filter by kind: {}", self.kind.words().to_lowercase()),
+                    format!("Filter by kind: {}", self.kind.label().to_lowercase()),
                 )
             });
             if ui
@@ -138,7 +138,7 @@ impl AuditPanel {
             {
                 actions.push(WindowAction::AskPath(PathPurpose::ExportAudit));
             }
-            let again = ui.add_enabled(self.asked.is_none(), egui::Button::new("Verify again"));
+            let again = ui.add_enabled(self.pending_request.is_none(), egui::Button::new("Verify again"));
             if again.on_hover_text("Reads the whole log and verifies its hash chain").clicked() {
                 self.stale = true;
             }
@@ -173,13 +173,13 @@ impl AuditPanel {
 
     fn lines_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>) {
         let query = self.query.trim().to_lowercase();
-        let fits = |line: &&AuditRow| self.kind.holds(line) && line.contains(&query);
+        let fits = |line: &&AuditRow| self.kind.matches(line) && line.contains(&query);
         let shown: Vec<&AuditRow> = self.lines.iter().filter(fits).collect();
         let broken = self.checked.as_ref().and_then(|(_, broken)| broken.as_ref()).map(|(number, _)| *number);
         let first = self.lines.last().map_or(0, |last| last.number);
         let has_older = first > 1 && self.lines.len() < MAX_LINES;
         let is_filtered = shown.len() < self.lines.len();
-        let now = now();
+        let now = unix_millis();
         // One extra row for the footer.
         let rows = shown.len() + 1;
         let mut older = false;
@@ -204,8 +204,8 @@ impl AuditPanel {
                 }
             },
         );
-        if older && self.asked.is_none() {
-            self.ask(AuditPageRequest::Older, actions);
+        if older && self.pending_request.is_none() {
+            self.request_page(AuditPageRequest::Older, actions);
         }
     }
 }
@@ -220,7 +220,7 @@ fn below_ui(
     ui.horizontal(|ui| {
         ui.set_height(ROW_HEIGHT);
         if is_filtered {
-            muted_ui(ui, theme, format!("{shown} of the latest {}", counted(read, "line")));
+            muted_ui(ui, theme, format!("{shown} of the latest {}", count_noun(read, "line")));
         }
         has_older && ui.button("Load older lines").clicked()
     })
@@ -242,7 +242,9 @@ fn row_ui(
         return;
     }
     let role = if line.proposal.is_some() { Role::Button } else { Role::ListItem };
-    response.widget_info(|| WidgetInfo::labeled(role, true, format!("Line {}: {}", line.number, line.what)));
+    response.widget_info(|| {
+        WidgetInfo::labeled(role, true, format!("Line {}: {}", line.number, line.event_text))
+    });
     if response.sense.senses_click() && response.hovered() {
         ui.painter().rect_filled(rect, CornerRadius::same(4), theme.hover);
     }
@@ -268,10 +270,10 @@ fn row_ui(
     let age = line.time.map_or_else(String::new, |time| ago(now, time));
     let width = paint_line(ui, top, Align2::RIGHT_CENTER, &age, small_font(ui), theme.text_muted);
     let top = top.with_max_x(top.right() - width - 10.0);
-    paint_line(ui, top, Align2::LEFT_CENTER, &line.what, body_font(ui), theme.text);
-    paint_line(ui, bottom, Align2::LEFT_CENTER, &line.more, small_font(ui), theme.text_muted);
-    let moment = line.time.map_or_else(String::new, words::moment);
-    response.on_hover_text([line.what.as_str(), &line.more, &moment].join("\n").trim().to_owned());
+    paint_line(ui, top, Align2::LEFT_CENTER, &line.event_text, body_font(ui), theme.text);
+    paint_line(ui, bottom, Align2::LEFT_CENTER, &line.details, small_font(ui), theme.text_muted);
+    let moment = line.time.map_or_else(String::new, words::format_time);
+    response.on_hover_text([line.event_text.as_str(), &line.details, &moment].join("\n").trim().to_owned());
 }
 
 /// Draws a tick because the fonts lack the character.

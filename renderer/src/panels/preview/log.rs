@@ -1,6 +1,6 @@
 //! The log of the selected session, loaded incrementally.
 
-use super::ask;
+use super::preview_action;
 use crate::{
     view::{FrameView, WindowAction},
     widgets::{muted_ui, paint_line, small_font},
@@ -14,29 +14,29 @@ const ROW_HEIGHT: f32 = 18.0;
 
 #[derive(Default)]
 pub(crate) struct PreviewLog {
-    of: Option<PreviewId>,
+    session: Option<PreviewId>,
     lines: Vec<PreviewLogLine>,
-    asked: bool,
+    is_requested: bool,
     /// The number of lines at the last request.
-    known: u64,
+    requested_lines: u64,
 }
 
 impl PreviewLog {
     pub(crate) fn receive(&mut self, session: PreviewId, lines: Vec<PreviewLogLine>) {
-        if self.of != Some(session) {
+        if self.session != Some(session) {
             return;
         }
-        self.asked = false;
+        self.is_requested = false;
         let last = self.lines.last().map_or(0, |line| line.number);
-        self.lines.extend(lines.into_iter().filter(|line| self.of.is_some() && line.number > last));
+        self.lines.extend(lines.into_iter().filter(|line| self.session.is_some() && line.number > last));
         let over = self.lines.len().saturating_sub(MAX_PREVIEW_LOG_LINES);
         self.lines.drain(..over);
     }
 
     /// Clears the pending request after a failure.
-    pub(crate) fn lost(&mut self, session: PreviewId) {
-        if self.of == Some(session) {
-            self.asked = false;
+    pub(crate) fn clear_request(&mut self, session: PreviewId) {
+        if self.session == Some(session) {
+            self.is_requested = false;
         }
     }
 
@@ -47,13 +47,13 @@ impl PreviewLog {
         session: &PreviewSessionView,
         actions: &mut Vec<WindowAction>,
     ) {
-        if self.of != Some(session.id) {
-            *self = Self { of: Some(session.id), ..Self::default() };
+        if self.session != Some(session.id) {
+            *self = Self { session: Some(session.id), ..Self::default() };
         }
-        if session.logged != self.known && !self.asked {
-            (self.asked, self.known) = (true, session.logged);
+        if session.logged != self.requested_lines && !self.is_requested {
+            (self.is_requested, self.requested_lines) = (true, session.logged);
             let after = self.lines.last().map_or(0, |line| line.number);
-            actions.push(ask(PreviewRequest::Log { session: session.id, after }));
+            actions.push(preview_action(PreviewRequest::Log { session: session.id, after }));
         }
         if self.lines.is_empty() {
             muted_ui(ui, view.theme, "No log lines yet.");

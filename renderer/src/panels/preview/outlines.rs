@@ -120,7 +120,7 @@ pub(super) fn path_ui(
             let step = ui.add(egui::Button::new(text).frame_when_inactive(false));
             if step.clicked() && !last {
                 let instance = Some(instance.id.clone());
-                actions.push(super::ask(PreviewRequest::Select { session: session.id, instance }));
+                actions.push(super::preview_action(PreviewRequest::Select { session: session.id, instance }));
             }
         }
         let place = format!("{}:{}", selected.file, selected.line);

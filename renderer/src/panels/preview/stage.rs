@@ -1,6 +1,6 @@
 //! The page in its device frame, centred in the remaining space.
 
-use super::{PreviewPanel, ask, input, outlines, states};
+use super::{PreviewPanel, input, outlines, preview_action, states};
 use crate::{
     preview_display::{PreviewDevice, ShownPreviewFrame, screen_for, shown_size},
     view::{FrameView, WindowAction},
@@ -57,15 +57,15 @@ impl PreviewPanel {
         session: &PreviewSessionView,
         actions: &mut Vec<WindowAction>,
     ) {
-        let choice = self.choice(session);
+        let choice = self.display_settings(session);
         let edge = edge_of(choice.device);
         let around = ui.available_rect_before_wrap();
         self.room = (around.size() - Vec2::splat(2.0 * (STAGE_MARGIN + edge))).max(Vec2::splat(40.0));
-        self.suit(ui, session, actions);
+        self.adapt_screen(ui, session, actions);
         let long = self.in_state_for(ui, session) > MIN_LOADING_SECONDS;
         let pixels_per_point = ui.ctx().pixels_per_point();
         let room = self.room;
-        let shot = self.screens.newest(ui.ctx(), session.id);
+        let shot = self.screens.newest_frame(ui.ctx(), session.id);
         let screen = shot.map_or(session.screen, |shot| shot.screen);
         let size = shown_size(screen, choice.zoom, room, pixels_per_point);
         let texture = shot.map(|shot: ShownPreviewFrame<'_>| shot.texture.id());
@@ -90,7 +90,7 @@ impl PreviewPanel {
             }
             let heard = input::page_ui(ui, session, stage, pointer);
             if texture.is_some() {
-                outlines::outlines_ui(ui, view, session, instances, stage, heard.over);
+                outlines::outlines_ui(ui, view, session, instances, stage, heard.hovered);
             }
             if !heard.events.is_empty() {
                 actions.push(WindowAction::Gesture(session.id, PreviewGesture::Input(heard.events)));
@@ -100,12 +100,12 @@ impl PreviewPanel {
     }
 
     /// Requests the screen that fits the display settings and the available space.
-    fn suit(&mut self, ui: &Ui, session: &PreviewSessionView, actions: &mut Vec<WindowAction>) {
-        let choice = self.choice(session);
+    fn adapt_screen(&mut self, ui: &Ui, session: &PreviewSessionView, actions: &mut Vec<WindowAction>) {
+        let choice = self.display_settings(session);
         let pixels_per_point = ui.ctx().pixels_per_point();
         let wanted = screen_for(choice.device, choice.zoom, choice.dark, self.room, pixels_per_point);
         let Some(wanted) = wanted.filter(|wanted| *wanted != session.screen) else {
-            self.unsuited = None;
+            self.better_screen = None;
             self.screens_asked.remove(&session.id);
             return;
         };
@@ -113,10 +113,10 @@ impl PreviewPanel {
             return;
         }
         let now = ui.input(|input| input.time);
-        let since = match self.unsuited {
+        let since = match self.better_screen {
             Some((id, screen, since)) if (id, screen) == (session.id, wanted) => since,
             _ => {
-                self.unsuited = Some((session.id, wanted, now));
+                self.better_screen = Some((session.id, wanted, now));
                 now
             }
         };
@@ -128,9 +128,9 @@ impl PreviewPanel {
             ui.ctx().request_repaint_after(std::time::Duration::from_secs_f64(rests));
             return;
         }
-        self.unsuited = None;
+        self.better_screen = None;
         self.screens_asked.insert(session.id, wanted);
-        actions.push(ask(PreviewRequest::Screen { session: session.id, screen: wanted }));
+        actions.push(preview_action(PreviewRequest::Screen { session: session.id, screen: wanted }));
     }
 
     /// Seconds since the session was first seen in its state.

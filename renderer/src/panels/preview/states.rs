@@ -1,10 +1,10 @@
 //! The card over the page while the session is not ready.
 
-use super::ask;
+use super::preview_action;
 use crate::{
     view::{FrameView, WindowAction},
     widgets::muted_ui,
-    wording::now,
+    wording::unix_millis,
 };
 use egui::{
     Align, Button, Frame, Label, Layout, Margin, Rect, RichText, Spinner, Stroke, Ui, UiBuilder, Vec2, vec2,
@@ -85,7 +85,7 @@ fn failed_ui(
         ui.horizontal(|ui| {
             start_button_ui(ui, view, session, "Restart", actions);
             if let Some(at) = failed.again_at {
-                let left = at.saturating_sub(now());
+                let left = at.saturating_sub(unix_millis());
                 muted_ui(ui, theme, format!("Restarts in {} s", left.div_ceil(1000)));
                 ui.ctx().request_repaint_after(Duration::from_millis(500));
             }
@@ -103,7 +103,7 @@ fn start_button_ui(
     let text = RichText::new(word).color(view.theme.accent_text);
     let button = Button::new(text).fill(view.theme.accent).min_size(vec2(88.0, 28.0));
     if ui.add(button).accessible_name(format!("{word} the preview")).clicked() {
-        actions.push(ask(PreviewRequest::Restart(session.id)));
+        actions.push(preview_action(PreviewRequest::Restart(session.id)));
     }
 }
 

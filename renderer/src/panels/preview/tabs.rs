@@ -1,6 +1,6 @@
 //! One tab per session, and a menu to start another.
 
-use super::{ask, empty::start_menu_ui};
+use super::{empty::start_menu_ui, preview_action};
 use crate::{
     preview_display::state_words,
     view::{FrameView, WindowAction},
@@ -57,14 +57,19 @@ fn session_ui(
     let (dot, _) = ui.allocate_exact_size(vec2(10.0, TAB_HEIGHT), Sense::hover());
     ui.painter().circle_filled(dot.center() + vec2(2.0, 0.0), 3.0, state_colour(theme, &session.state));
     let title: String = session.title.chars().take(32).collect();
-    let tab = TabButton { id: ui.scope_id().with(session.id), text: &title, chosen, sense: Sense::click() };
+    let tab = TabButton {
+        id: ui.scope_id().with(session.id),
+        text: &title,
+        is_selected: chosen,
+        sense: Sense::click(),
+    };
     let response = tab_ui(ui, theme, tab);
     let response = response.on_hover_text(format!("{} · {}", session.title, state_words(&session.state)));
     if response.clicked() {
         actions.push(WindowAction::LookAt(session.id));
     }
     if chosen && close_button_ui(ui, theme, &format!("Close {title}")).clicked() {
-        actions.push(ask(PreviewRequest::Close(session.id)));
+        actions.push(preview_action(PreviewRequest::Close(session.id)));
     }
 }
 

@@ -1,6 +1,6 @@
 //! The controls of the selected session.
 
-use super::{PreviewPanel, ask, drawer::PreviewDrawerTab};
+use super::{PreviewPanel, drawer::PreviewDrawerTab, preview_action};
 use crate::{
     commands::{CommandId, find},
     features::inspector::paint_combo_arrow,
@@ -44,7 +44,7 @@ impl PreviewPanel {
     }
 
     fn device_ui(&mut self, ui: &mut Ui, session: &PreviewSessionView) {
-        let before = self.choice(session);
+        let before = self.display_settings(session);
         let mut choice = before;
         let name = match choice.device {
             PreviewDevice::Custom { width, height } => format!("{width} × {height}"),
@@ -126,7 +126,7 @@ fn modes_ui(ui: &mut Ui, session: &PreviewSessionView, actions: &mut Vec<WindowA
     ] {
         let on = session.mode == mode;
         if ui.selectable_label(on, word).on_hover_text(tip).clicked() && !on {
-            actions.push(ask(PreviewRequest::Mode { session: session.id, mode }));
+            actions.push(preview_action(PreviewRequest::Mode { session: session.id, mode }));
         }
     }
 }
@@ -138,7 +138,8 @@ fn page_ui(ui: &mut Ui, view: &FrameView<'_>, session: &PreviewSessionView, acti
     let list = combo("page", label.to_owned(), 84.0).show_ui(ui, |ui| {
         for page in routes(view) {
             if ui.selectable_label(page.id == route, &page.label).clicked() && page.id != route {
-                actions.push(ask(PreviewRequest::Navigate { session: session.id, route: page.id }));
+                actions
+                    .push(preview_action(PreviewRequest::Navigate { session: session.id, route: page.id }));
             }
         }
     });
@@ -149,11 +150,11 @@ fn ends_ui(ui: &mut Ui, session: &PreviewSessionView, actions: &mut Vec<WindowAc
     let ended = matches!(session.state, PreviewSessionStatus::Stopped | PreviewSessionStatus::Failed(_));
     let word = if ended { "Start" } else { "Restart" };
     if ui.button(word).on_hover_text("Starts the page again and discards entered values").clicked() {
-        actions.push(ask(PreviewRequest::Restart(session.id)));
+        actions.push(preview_action(PreviewRequest::Restart(session.id)));
     }
     let stop = ui.add_enabled(!ended, Button::new("Stop"));
     if stop.on_hover_text("Stops the process and keeps the session").clicked() {
-        actions.push(ask(PreviewRequest::Stop(session.id)));
+        actions.push(preview_action(PreviewRequest::Stop(session.id)));
     }
 }
 

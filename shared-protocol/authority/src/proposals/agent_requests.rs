@@ -53,7 +53,7 @@ pub struct AgentResponse {
 /// The result of an agent's call in the host process.
 #[derive(Debug, Clone)]
 pub struct AgentCallOutcome {
-    pub done: AgentResponse,
+    pub response: AgentResponse,
     pub accepted: Option<StandingApprovalGrant>,
 }
 
@@ -83,11 +83,11 @@ impl ReviewQueue {
         &mut self,
         snapshot: &Snapshot,
         client: &AgentClient,
-        ask: &AgentRequest,
+        request: &AgentRequest,
         (time, seed): (u64, u64),
     ) -> Result<AgentResponse, Refusal> {
         let quiet = |proposal| AgentResponse { proposal, started_draft: false, superseded: None, step: None };
-        match ask {
+        match request {
             AgentRequest::Propose { draft, what, submit } => {
                 let known = self.proposals.len();
                 let proposed = match what {

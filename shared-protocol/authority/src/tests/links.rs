@@ -27,7 +27,7 @@ fn now<'a>(bench: &'a Bench, statement: &'a str) -> impl Fn(&TraceLinkEnd) -> Op
         TraceLinkEnd::Entity(entity) => Some(CurrentLinkEnd {
             title: entity.id.clone(),
             board: None,
-            fingerprint: TraceLinkFingerprint::of(statement.as_bytes()),
+            fingerprint: TraceLinkFingerprint::hash(statement.as_bytes()),
         }),
     }
 }

@@ -1,7 +1,7 @@
 //! Tools that add and remove edges.
 
 use super::{CommonArguments, node_ref, output_schema, reply, with_common};
-use crate::escape::shown;
+use crate::escape::escape_hidden;
 use crate::{AgentCall, SurfaceTool, ToolError, ToolErrorCode, ToolReply, surface::parse_arguments};
 use rmcp::model::JsonObject;
 use serde::Deserialize;
@@ -42,7 +42,7 @@ async fn propose_one(call: AgentCall, tool: &'static str) -> Result<ToolReply, T
     let (common, own) = CommonArguments::split(&call)?;
     call.workspace()?;
     let outcome = common.propose(&call, commands(tool, &own)?).await?;
-    let created = outcome.done.step.as_ref().and_then(|step| step.created.first());
+    let created = outcome.response.step.as_ref().and_then(|step| step.created.first());
     let edge = match created {
         Some(ElementId::Edge(id)) => json!(id),
         _ => json!(own.get("edgeId")),
@@ -73,7 +73,7 @@ pub(super) fn commands(tool: &str, own: &JsonObject) -> Result<Vec<Command>, Too
             let asked: ConnectArguments = parse_arguments(own)?;
             let end = |node: &str, handle: &str, fields: [&str; 2]| {
                 let port: PortId = handle.parse().map_err(|_| {
-                    ToolError::new(ToolErrorCode::NotFound, format!("Handle `{}` does not exist", shown(handle)))
+                    ToolError::new(ToolErrorCode::NotFound, format!("Handle `{}` does not exist", escape_hidden(handle)))
                         .field(fields[1])
                         .hint("Call get_available_resource_types for the handles of each type.")
                 })?;
@@ -88,13 +88,13 @@ pub(super) fn commands(tool: &str, own: &JsonObject) -> Result<Vec<Command>, Too
         "disconnect_resources" => {
             let DisconnectArguments { edge_id } = parse_arguments(own)?;
             let edge: EdgeId = edge_id.parse().map_err(|_| {
-                ToolError::new(ToolErrorCode::NotFound, format!("Edge `{}` does not exist", shown(&edge_id)))
+                ToolError::new(ToolErrorCode::NotFound, format!("Edge `{}` does not exist", escape_hidden(&edge_id)))
                     .field("edgeId")
                     .hint("Call get_diagram to list the edges.")
             })?;
             Ok(vec![Command::Remove { nodes: Vec::new(), edges: vec![edge] }])
         }
-        other => Err(ToolError::new(ToolErrorCode::BadRequest, format!("`{}` cannot be part of a batch", shown(other)))
+        other => Err(ToolError::new(ToolErrorCode::BadRequest, format!("`{}` cannot be part of a batch", escape_hidden(other)))
             .field("tool")
             .hint("Use add_resource, update_resource, remove_resource, move_resource, connect_resources or disconnect_resources.")),
     }

@@ -33,7 +33,7 @@ pub(super) fn all() -> Vec<SurfaceTool> {
             "Turn a submitted or rejected proposal into a draft again, as a new version.",
             (json!({ "id": text }), &["id"]),
             output_schema(json!({})),
-            |call| Box::pin(async move { named(call, AgentRequest::Revise).await }),
+            |call| Box::pin(async move { run_on_named_draft(call, AgentRequest::Revise).await }),
         ),
         SurfaceTool::guarded(
             "proposals",
@@ -42,7 +42,7 @@ pub(super) fn all() -> Vec<SurfaceTool> {
             "Withdraw your draft or proposal.",
             (json!({ "id": text }), &["id"]),
             output_schema(json!({})),
-            |call| Box::pin(async move { named(call, AgentRequest::Withdraw).await }),
+            |call| Box::pin(async move { run_on_named_draft(call, AgentRequest::Withdraw).await }),
         ),
     ]
 }
@@ -50,8 +50,8 @@ pub(super) fn all() -> Vec<SurfaceTool> {
 async fn submit(call: AgentCall) -> Result<ToolReply, ToolError> {
     let common: CommonArguments = call.arguments()?;
     call.workspace()?;
-    let ask = AgentRequest::Submit { draft: common.named()?, submission: common.submission()? };
-    reply(&call, &call.submit(ask).await.map_err(with_contract_fields)?, json!({}))
+    let request = AgentRequest::Submit { draft: common.named_draft()?, submission: common.submission()? };
+    reply(&call, &call.submit(request).await.map_err(with_contract_fields)?, json!({}))
 }
 
 #[derive(Debug, Deserialize)]
@@ -60,12 +60,12 @@ struct ProposalIdArguments {
     id: String,
 }
 
-async fn named(
+async fn run_on_named_draft(
     call: AgentCall,
-    ask: impl Fn(shared_protocol::ProposalId) -> AgentRequest,
+    request: impl Fn(shared_protocol::ProposalId) -> AgentRequest,
 ) -> Result<ToolReply, ToolError> {
     let ProposalIdArguments { id } = parse_arguments(&call.arguments)?;
     call.workspace()?;
     let id = proposal_id(&id, "id")?;
-    reply(&call, &call.submit(ask(id)).await?, json!({}))
+    reply(&call, &call.submit(request(id)).await?, json!({}))
 }

@@ -2,11 +2,11 @@
 //! followed line by line.
 
 use super::{CommonArguments, add_submission_fields, proposal_id};
-use crate::escape::shown;
+use crate::escape::escape_hidden;
 use crate::{
     ActionRequest, ActionRunState, AgentCall, CompletedAction, EnvelopeMeta, OutputLine, SurfaceTool,
-    ToolError, ToolErrorCode, ToolReply, action_runs::ActionResult, surface::parse_arguments,
-    tools::terraform, wait_of,
+    ToolError, ToolErrorCode, ToolReply, action_runs::ActionResult, parse_wait_seconds,
+    surface::parse_arguments, tools::terraform,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -116,14 +116,14 @@ async fn run(call: AgentCall) -> Result<ToolReply, ToolError> {
     let asking = ActionRequest {
         act: ProposedAction::Run { board: board.id, operation },
         submission,
-        wait: wait_of(wait_seconds)?,
+        wait: parse_wait_seconds(wait_seconds)?,
         stops: !operation.needs_confirmation(),
     };
-    let CompletedAction { proposal, approval, done } = call.act(asking).await?;
+    let CompletedAction { proposal, approval, result: done } = call.propose_action(asking).await?;
     let mut data = result(&done)?.clone();
     data["runId"] = json!(proposal.id);
     data["proposal"] = super::summarize_proposal(&proposal);
-    data["outcome"] = json!(shown(&done.words));
+    data["outcome"] = json!(escape_hidden(&done.words));
     if let Some(approval) = approval {
         data["approval"] = json!(approval);
     }
@@ -148,22 +148,23 @@ struct GetRunArguments {
 
 async fn get(call: AgentCall) -> Result<ToolReply, ToolError> {
     let GetRunArguments { run_id, from, wait_seconds } = call.arguments()?;
-    let (wait, began) = (wait_of(Some(wait_seconds))?, Instant::now());
+    let (wait, began) = (parse_wait_seconds(Some(wait_seconds))?, Instant::now());
     let id = proposal_id(&run_id, "runId")?;
-    let (mut queue, mut doings) = (call.workbench.changed(), call.workbench.doings().changed());
+    let (mut queue, mut action_runs) =
+        (call.workbench.watch_changes(), call.workbench.action_runs().watch_changes());
     let mut before = None;
     loop {
         queue.mark_unchanged();
-        doings.mark_unchanged();
+        action_runs.mark_unchanged();
         let view = call.workbench.view();
         let unknown = || {
-            ToolError::new(ToolErrorCode::NotFound, format!("You have no run `{}`", shown(&run_id)))
+            ToolError::new(ToolErrorCode::NotFound, format!("You have no run `{}`", escape_hidden(&run_id)))
                 .field("runId")
                 .hint("Use the runId that run_terraform returned.")
         };
         let proposal = view.review.owned_by(id, &call.client).map_err(|_| unknown())?;
         let Some(act) = &proposal.act else { return Err(unknown()) };
-        let seen = limit_lines(call.workbench.doings().read(id, from, MAX_LINES_PER_ANSWER));
+        let seen = limit_lines(call.workbench.action_runs().read(id, from, MAX_LINES_PER_ANSWER));
         let status = status(proposal, &seen);
         let is_news = before.is_some_and(|before| before != status) || !seen.lines.is_empty();
         if is_news || is_over(status) || began.elapsed() >= wait {
@@ -181,7 +182,7 @@ async fn get(call: AgentCall) -> Result<ToolReply, ToolError> {
         before = Some(status);
         tokio::select! {
             _ = queue.changed() => {}
-            _ = doings.changed() => {}
+            _ = action_runs.changed() => {}
             () = tokio::time::sleep(wait.saturating_sub(began.elapsed()).max(Duration::from_millis(1))) => {}
             () = call.cancelled.cancelled() => return Err(ToolError::new(ToolErrorCode::Timeout, "The call was cancelled")),
         }
@@ -193,7 +194,7 @@ fn limit_lines(mut seen: ActionRunState) -> ActionRunState {
     let mut bytes = 0;
     let fits = |said: &&OutputLine| {
         let is_first = bytes == 0;
-        bytes += shown(&said.text).len() + LINE_FRAME_BYTES;
+        bytes += escape_hidden(&said.text).len() + LINE_FRAME_BYTES;
         is_first || bytes <= MAX_LINES_BYTES
     };
     let fitting = seen.lines.iter().take_while(fits).count();
@@ -222,7 +223,7 @@ fn is_over(status: &str) -> bool {
 }
 
 fn shape(proposal: &Proposal, act: &ProposedAction, seen: &ActionRunState, status: &str) -> Value {
-    let line = |said: &OutputLine| json!({ "line": shown(&said.text), "stream": if said.error { "stderr" } else { "stdout" } });
+    let line = |said: &OutputLine| json!({ "line": escape_hidden(&said.text), "stream": if said.error { "stderr" } else { "stdout" } });
     let mut data = json!({
         "runId": proposal.id,
         "status": status,
@@ -230,10 +231,10 @@ fn shape(proposal: &Proposal, act: &ProposedAction, seen: &ActionRunState, statu
         "firstLine": seen.first_line,
         "lines": seen.lines.iter().map(line).collect::<Vec<_>>(),
         "nextLine": seen.first_line + seen.lines.len() as u64,
-        "outcome": proposal.outcome.as_deref().map(shown),
+        "outcome": proposal.outcome.as_deref().map(escape_hidden),
     });
     if let ProposalState::Rejected { reason, .. } = &proposal.state {
-        data["reason"] = json!(shown(reason));
+        data["reason"] = json!(escape_hidden(reason));
     }
     match seen.result.as_ref().map(|done| &done.result) {
         Some(Ok(Value::Object(result))) if matches!(act, ProposedAction::Run { .. }) => {

@@ -3,7 +3,7 @@
 
 use super::{
     definition_diff::changes_ui,
-    pending_requests::{PendingUpstreamRequests, ServerAction, UpstreamPurpose},
+    pending_requests::{PendingServerRequests, ServerAction, ServerRequestPurpose},
     tool_call::ToolCallForm,
 };
 use crate::{
@@ -19,7 +19,7 @@ use egui::{
     WidgetInfo, pos2, vec2,
 };
 use shared_protocol::upstreams::{
-    ServerDetails, ToolApproval, ToolCallPolicy, ToolView, UpstreamDecision, UpstreamRequest,
+    ManagedServerDecision, ManagedServerRequest, ServerDetails, ToolApproval, ToolCallPolicy, ToolView,
 };
 
 const ROW_HEIGHT: f32 = 30.0;
@@ -36,16 +36,21 @@ pub(super) fn pin(tool: &ToolView) -> (String, String) {
 /// The open tool and its unfinished input.
 pub(super) struct OpenTool {
     /// The name and hash when the tool was opened. An approval applies to that definition.
-    pub(super) seen: (String, String),
+    pub(super) opened_definition: (String, String),
     pub(super) exposed: String,
-    pub(super) trying: ToolCallForm,
+    pub(super) call_form: ToolCallForm,
     /// Timeouts being edited, in milliseconds: idle, total.
     times: Option<(u64, u64)>,
 }
 
 impl OpenTool {
-    fn of(tool: &ToolView) -> Self {
-        Self { seen: pin(tool), exposed: tool.exposed.clone(), trying: ToolCallForm::default(), times: None }
+    fn from_view(tool: &ToolView) -> Self {
+        Self {
+            opened_definition: pin(tool),
+            exposed: tool.exposed.clone(),
+            call_form: ToolCallForm::default(),
+            times: None,
+        }
     }
 }
 
@@ -63,7 +68,7 @@ pub(super) fn tool_ui(
     (details, tool): (&ServerDetails, &ToolView),
     is_wide: bool,
     open: &mut Option<OpenTool>,
-    asking: &mut PendingUpstreamRequests,
+    asking: &mut PendingServerRequests,
     actions: &mut Vec<WindowAction>,
 ) {
     ui.push_id(&tool.name, |ui| {
@@ -102,13 +107,21 @@ pub(super) fn tool_ui(
                 if is_approved {
                     times_ui(ui, view, (details, tool), &mut opened.times, asking, actions);
                     if tool.enabled {
-                        opened.trying.show_ui(ui, view, tool, asking, actions);
+                        opened.call_form.show_ui(ui, view, tool, asking, actions);
                     }
                 }
-                again = decide_ui(ui, view, details, tool, opened.seen == pin(tool), asking, actions);
+                again = decide_ui(
+                    ui,
+                    view,
+                    details,
+                    tool,
+                    opened.opened_definition == pin(tool),
+                    asking,
+                    actions,
+                );
             });
         if again {
-            opened.seen = pin(tool);
+            opened.opened_definition = pin(tool);
         }
     });
 }
@@ -127,7 +140,7 @@ fn row_ui(
         row.scroll_to_me(None);
     }
     if row.clicked() {
-        *open = if open.is_some() { None } else { Some(OpenTool::of(tool)) };
+        *open = if open.is_some() { None } else { Some(OpenTool::from_view(tool)) };
     }
     if !ui.is_rect_visible(rect) {
         return None;
@@ -168,7 +181,7 @@ fn controls_ui(
     ui: &mut Ui,
     details: &ServerDetails,
     tool: &ToolView,
-    asking: &mut PendingUpstreamRequests,
+    asking: &mut PendingServerRequests,
     actions: &mut Vec<WindowAction>,
 ) {
     let name = line(&tool.name);
@@ -178,8 +191,8 @@ fn controls_ui(
     switch.accessible_name(format!("{name} offered to agents"));
     if (enabled, policy) != (tool.enabled, tool.policy) {
         let server = details.brief.id.clone();
-        let purpose = UpstreamPurpose::Server { id: server.clone(), doing: ServerAction::Deciding };
-        let decision = UpstreamDecision::SetTool {
+        let purpose = ServerRequestPurpose::Server { id: server.clone(), doing: ServerAction::Deciding };
+        let decision = ManagedServerDecision::SetTool {
             server,
             tool: tool.name.clone(),
             enabled,
@@ -197,7 +210,7 @@ fn times_ui(
     view: &FrameView<'_>,
     (details, tool): (&ServerDetails, &ToolView),
     times: &mut Option<(u64, u64)>,
-    asking: &mut PendingUpstreamRequests,
+    asking: &mut PendingServerRequests,
     actions: &mut Vec<WindowAction>,
 ) {
     let limits = &details.form.limits;
@@ -226,10 +239,10 @@ fn times_ui(
     if let Some((idle_ms, total_ms)) = decided {
         *times = None;
         let server = details.brief.id.clone();
-        let purpose = UpstreamPurpose::Server { id: server.clone(), doing: ServerAction::Deciding };
+        let purpose = ServerRequestPurpose::Server { id: server.clone(), doing: ServerAction::Deciding };
         let (enabled, policy) = (tool.enabled, tool.policy);
         let tool = tool.name.clone();
-        let decision = UpstreamDecision::SetTool { server, tool, enabled, policy, idle_ms, total_ms };
+        let decision = ManagedServerDecision::SetTool { server, tool, enabled, policy, idle_ms, total_ms };
         asking.decide(decision, purpose, actions);
     }
 }
@@ -328,16 +341,20 @@ fn decide_ui(
     details: &ServerDetails,
     tool: &ToolView,
     is_as_seen: bool,
-    asking: &mut PendingUpstreamRequests,
+    asking: &mut PendingServerRequests,
     actions: &mut Vec<WindowAction>,
 ) -> bool {
     let theme = view.theme;
     let server = details.brief.id.clone();
-    let purpose = UpstreamPurpose::Server { id: server.clone(), doing: ServerAction::Deciding };
+    let purpose = ServerRequestPurpose::Server { id: server.clone(), doing: ServerAction::Deciding };
     if tool.approval == ToolApproval::Approved {
         let withdraw = ui.button("Withdraw approval");
         if withdraw.on_hover_text("Hides the tool from agents until it is approved again").clicked() {
-            asking.request(UpstreamRequest::Withdraw { server, tool: tool.name.clone() }, purpose, actions);
+            asking.request(
+                ManagedServerRequest::Withdraw { server, tool: tool.name.clone() },
+                purpose,
+                actions,
+            );
         }
         return false;
     }
@@ -346,14 +363,14 @@ fn decide_ui(
         return ui.button("I have reviewed the new version").clicked();
     }
     let text = RichText::new("Approve tool").color(theme.accent_text);
-    let is_free = asking.doing(&server).is_none();
+    let is_free = asking.pending_action(&server).is_none();
     let approve = ui.add_enabled(is_free, Button::new(text).fill(theme.accent));
     let approve = approve.on_hover_text(
         "Offers exactly this definition to agents. Each call asks first unless you change the policy",
     );
     if approve.accessible_name(format!("Approve {}", line(&tool.name))).clicked() {
         let tools = vec![pin(tool)];
-        asking.decide(UpstreamDecision::Approve { server, tools }, purpose, actions);
+        asking.decide(ManagedServerDecision::Approve { server, tools }, purpose, actions);
     }
     false
 }

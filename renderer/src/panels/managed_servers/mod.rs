@@ -23,7 +23,7 @@ mod tool;
 mod tool_call;
 mod tools;
 
-pub(crate) use pending_requests::UpstreamOutcome;
+pub(crate) use pending_requests::ServerPanelOutcome;
 
 use crate::{
     view::{FrameView, WindowAction},
@@ -31,12 +31,12 @@ use crate::{
 };
 use add::AddServerPage;
 use egui::{CornerRadius, Frame, Label, Margin, RichText, Sense, Ui, Vec2, vec2};
-use pending_requests::{PendingUpstreamRequests, UpstreamPurpose};
+use pending_requests::{PendingServerRequests, ServerRequestPurpose};
 use server::ServerPage;
 use shared_protocol::{
     Refusal,
     messages::{ProblemSeverity, WorkbenchResponse},
-    upstreams::{ServerBrief, ServerId, ServerState, UpstreamResponse, UpstreamsView},
+    upstreams::{ManagedServerResponse, ManagedServersView, ServerBrief, ServerId, ServerState},
 };
 
 /// Below this width the panel shows either the list or the selected page.
@@ -54,7 +54,7 @@ pub(crate) enum AddServerMethod {
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-enum UpstreamsPage {
+enum ManagedServersPage {
     /// The list, with the first server beside it where there is space.
     #[default]
     List,
@@ -65,21 +65,21 @@ enum UpstreamsPage {
 }
 
 #[derive(Default)]
-pub(crate) struct UpstreamsPanel {
-    asking: PendingUpstreamRequests,
-    shown: UpstreamsPage,
+pub(crate) struct ManagedServersPanel {
+    pending: PendingServerRequests,
+    open_page: ManagedServersPage,
     page: ServerPage,
     manifest: manifest::ManifestPage,
     add: AddServerPage,
 }
 
 /// The number of servers and manifests that need attention.
-pub(crate) fn wanting(view: &UpstreamsView) -> usize {
-    let servers = view.servers.iter().filter(|server| server_status::wants_a_person(server)).count();
-    servers + view.manifests.iter().filter(|manifest| manifest::wants_a_person(manifest)).count()
+pub(crate) fn count_needing_attention(view: &ManagedServersView) -> usize {
+    let servers = view.servers.iter().filter(|server| server_status::needs_attention(server)).count();
+    servers + view.manifests.iter().filter(|manifest| manifest::needs_attention(manifest)).count()
 }
 
-impl UpstreamsPanel {
+impl ManagedServersPanel {
     pub(crate) fn show_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>) {
         if let Some(problem) = &view.upstreams.problem {
             notice_ui(ui, view, ProblemSeverity::Error, problem);
@@ -88,13 +88,13 @@ impl UpstreamsPanel {
         let is_empty = view.upstreams.servers.is_empty()
             && view.upstreams.manifests.is_empty()
             && view.upstreams.unreadable.is_empty();
-        if is_empty && self.shown != UpstreamsPage::Add {
+        if is_empty && self.open_page != ManagedServersPage::Add {
             return self.empty_ui(ui, view);
         }
         let room = ui.available_rect_before_wrap();
         if room.width() < TWO_COLUMN_WIDTH {
-            return match self.shown {
-                UpstreamsPage::List => self.list_ui(ui, view, &UpstreamsPage::List, actions),
+            return match self.open_page {
+                ManagedServersPage::List => self.list_ui(ui, view, &ManagedServersPage::List, actions),
                 _ => self.page_ui(ui, view, true, actions),
             };
         }
@@ -102,7 +102,7 @@ impl UpstreamsPanel {
         let column =
             |rect| egui::UiBuilder::new().max_rect(rect).layout(egui::Layout::top_down(egui::Align::Min));
         ui.scope_builder(column(left.with_max_x(left.right() - 8.0)), |ui| {
-            let lit = self.in_sight(view.upstreams);
+            let lit = self.current_page(view.upstreams);
             self.list_ui(ui, view, &lit, actions);
         });
         ui.painter().vline(left.right(), room.y_range(), egui::Stroke::new(1.0, view.theme.border));
@@ -113,33 +113,33 @@ impl UpstreamsPanel {
     /// The selected page. `alone` adds a button back to the list.
     fn page_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, alone: bool, actions: &mut Vec<WindowAction>) {
         let is_back = alone && ui.button("Back to list").clicked();
-        match self.in_sight(view.upstreams) {
-            UpstreamsPage::List => {
+        match self.current_page(view.upstreams) {
+            ManagedServersPage::List => {
                 let text = "Select a server or a manifest to see its tools.";
                 empty_state_ui(ui, view.theme, "Nothing selected", text);
             }
-            UpstreamsPage::Server(id) => self.page.show_ui(ui, view, &id, &mut self.asking, actions),
-            UpstreamsPage::Manifest(path) => {
-                self.manifest.show_ui(ui, view, &path, &mut self.asking, actions)
+            ManagedServersPage::Server(id) => self.page.show_ui(ui, view, &id, &mut self.pending, actions),
+            ManagedServersPage::Manifest(path) => {
+                self.manifest.show_ui(ui, view, &path, &mut self.pending, actions)
             }
-            UpstreamsPage::Add => {
-                if self.add.show_ui(ui, view, &mut self.asking, actions) {
-                    self.shown = UpstreamsPage::List;
+            ManagedServersPage::Add => {
+                if self.add.show_ui(ui, view, &mut self.pending, actions) {
+                    self.open_page = ManagedServersPage::List;
                 }
             }
         }
         if is_back {
-            self.shown = UpstreamsPage::List;
+            self.open_page = ManagedServersPage::List;
         }
     }
 
     /// The page beside the list; the first server until a person selects one.
-    fn in_sight(&self, view: &UpstreamsView) -> UpstreamsPage {
-        match &self.shown {
-            UpstreamsPage::List => view
+    fn current_page(&self, view: &ManagedServersView) -> ManagedServersPage {
+        match &self.open_page {
+            ManagedServersPage::List => view
                 .servers
                 .first()
-                .map_or(UpstreamsPage::List, |server| UpstreamsPage::Server(server.id.clone())),
+                .map_or(ManagedServersPage::List, |server| ManagedServersPage::Server(server.id.clone())),
             shown => shown.clone(),
         }
     }
@@ -168,134 +168,148 @@ impl UpstreamsPanel {
     }
 
     pub(crate) fn open(&mut self, server: ServerId) {
-        self.shown = UpstreamsPage::Server(server);
+        self.open_page = ManagedServersPage::Server(server);
     }
 
     pub(crate) fn add(&mut self, way: AddServerMethod) {
         self.add.begin(way);
-        self.shown = UpstreamsPage::Add;
+        self.open_page = ManagedServersPage::Add;
     }
 
     /// Clears the panel for another workspace. Pending requests stay, so that their answers are still matched.
     pub(crate) fn reset(&mut self) {
-        *self = Self { asking: std::mem::take(&mut self.asking), ..Self::default() };
+        *self = Self { pending: std::mem::take(&mut self.pending), ..Self::default() };
     }
 
-    fn forget_what_is_gone(&mut self, view: &UpstreamsView) {
-        let is_there = match &self.shown {
-            UpstreamsPage::Server(id) => {
+    fn forget_what_is_gone(&mut self, view: &ManagedServersView) {
+        let is_there = match &self.open_page {
+            ManagedServersPage::Server(id) => {
                 view.servers.iter().any(|server| server.id == *id) || self.page.is_new(id)
             }
-            UpstreamsPage::Manifest(path) => view.manifests.iter().any(|manifest| manifest.path == *path),
-            UpstreamsPage::List | UpstreamsPage::Add => true,
+            ManagedServersPage::Manifest(path) => {
+                view.manifests.iter().any(|manifest| manifest.path == *path)
+            }
+            ManagedServersPage::List | ManagedServersPage::Add => true,
         };
         if !is_there {
-            self.shown = UpstreamsPage::List;
+            self.open_page = ManagedServersPage::List;
         }
     }
 
     /// Handles a request that did not reach main.
-    pub(crate) fn lost(&mut self, ticket: u64) {
-        if let Some(purpose) = self.asking.close(ticket) {
-            self.page.lost(&purpose);
+    pub(crate) fn handle_send_failure(&mut self, ticket: u64) {
+        if let Some(purpose) = self.pending.close(ticket) {
+            self.page.clear_request(&purpose);
         }
     }
 
-    pub(crate) fn answered(
+    pub(crate) fn handle_response(
         &mut self,
         ticket: u64,
         result: Result<WorkbenchResponse, Refusal>,
-    ) -> UpstreamOutcome {
-        let Some(purpose) = self.asking.close(ticket) else { return UpstreamOutcome::Nothing };
+    ) -> ServerPanelOutcome {
+        let Some(purpose) = self.pending.close(ticket) else { return ServerPanelOutcome::Nothing };
         match result {
-            Ok(WorkbenchResponse::Upstream(answer)) => self.received(purpose, answer),
-            Ok(_) => self.received(purpose, UpstreamResponse::Done),
-            Err(refusal) => self.refused(purpose, refusal),
+            Ok(WorkbenchResponse::Upstream(answer)) => self.handle_answer(purpose, answer),
+            Ok(_) => self.handle_answer(purpose, ManagedServerResponse::Done),
+            Err(refusal) => self.handle_refusal(purpose, refusal),
         }
     }
 
-    fn received(&mut self, purpose: UpstreamPurpose, answer: UpstreamResponse) -> UpstreamOutcome {
+    fn handle_answer(
+        &mut self,
+        purpose: ServerRequestPurpose,
+        answer: ManagedServerResponse,
+    ) -> ServerPanelOutcome {
         match (purpose, answer) {
-            (UpstreamPurpose::Log(id), UpstreamResponse::Log(part)) => self.page.receive_log(&id, part),
-            (UpstreamPurpose::Call(tool), UpstreamResponse::Called(result)) => {
+            (ServerRequestPurpose::Log(id), ManagedServerResponse::Log(part)) => {
+                self.page.receive_log(&id, part)
+            }
+            (ServerRequestPurpose::Call(tool), ManagedServerResponse::Called(result)) => {
                 self.page.receive_call(&tool, Ok(result))
             }
-            (UpstreamPurpose::Sources, UpstreamResponse::Sources(sources)) => {
+            (ServerRequestPurpose::Sources, ManagedServerResponse::Sources(sources)) => {
                 self.add.receive_sources(sources)
             }
-            (UpstreamPurpose::Preview, UpstreamResponse::Import(view)) => self.add.receive_preview(*view),
-            (UpstreamPurpose::Registry, UpstreamResponse::Registry(found)) => {
+            (ServerRequestPurpose::Preview, ManagedServerResponse::Import(view)) => {
+                self.add.receive_preview(*view)
+            }
+            (ServerRequestPurpose::Registry, ManagedServerResponse::Registry(found)) => {
                 self.add.receive_registry(found)
             }
-            (UpstreamPurpose::Import, UpstreamResponse::Imported { servers, refused }) => {
-                return self.imported(&servers, refused);
+            (ServerRequestPurpose::Import, ManagedServerResponse::Imported { servers, refused }) => {
+                return self.handle_imported(&servers, refused);
             }
-            (UpstreamPurpose::Add, UpstreamResponse::Server(details)) => {
+            (ServerRequestPurpose::Add, ManagedServerResponse::Server(details)) => {
                 let name = details.brief.name.clone();
                 self.add = AddServerPage::default();
-                self.shown = UpstreamsPage::Server(details.brief.id.clone());
+                self.open_page = ManagedServersPage::Server(details.brief.id.clone());
                 self.page.expect(&details.brief.id);
                 self.page.receive(*details);
                 let next = "The server is disabled. Check what it runs, then enable it.".to_owned();
-                return UpstreamOutcome::Told(format!("Added {name}"), vec![next]);
+                return ServerPanelOutcome::Told(format!("Added {name}"), vec![next]);
             }
-            (UpstreamPurpose::Delete(id), _) => {
-                self.page.forget(&id);
-                if self.shown == UpstreamsPage::Server(id) {
-                    self.shown = UpstreamsPage::List;
+            (ServerRequestPurpose::Delete(id), _) => {
+                self.page.close_server(&id);
+                if self.open_page == ManagedServersPage::Server(id) {
+                    self.open_page = ManagedServersPage::List;
                 }
-                return UpstreamOutcome::Told(
+                return ServerPanelOutcome::Told(
                     "Deleted the server, its approvals and its secrets".to_owned(),
                     Vec::new(),
                 );
             }
-            (purpose, UpstreamResponse::Server(details)) => {
-                self.page.done(&purpose);
+            (purpose, ManagedServerResponse::Server(details)) => {
+                self.page.handle_success(&purpose);
                 self.page.receive(*details);
             }
             (purpose, _) => {
-                self.page.done(&purpose);
-                self.manifest.done(&purpose);
+                self.page.handle_success(&purpose);
+                self.manifest.handle_success(&purpose);
             }
         }
-        UpstreamOutcome::Nothing
+        ServerPanelOutcome::Nothing
     }
 
-    fn imported(&mut self, servers: &[ServerBrief], refused: Vec<(String, String)>) -> UpstreamOutcome {
+    fn handle_imported(
+        &mut self,
+        servers: &[ServerBrief],
+        refused: Vec<(String, String)>,
+    ) -> ServerPanelOutcome {
         if let Some(first) = servers.first() {
             self.page.expect(&first.id);
-            self.shown = UpstreamsPage::Server(first.id.clone());
+            self.open_page = ManagedServersPage::Server(first.id.clone());
             self.add = AddServerPage::default();
         }
-        let what = crate::wording::counted(servers.len(), "server");
+        let what = crate::wording::count_noun(servers.len(), "server");
         let mut more: Vec<String> =
             refused.into_iter().map(|(name, why)| format!("{name} was skipped: {why}")).collect();
         more.push("Imported servers are disabled. Check what they run, then enable them.".to_owned());
-        UpstreamOutcome::Told(format!("Imported {what}"), more)
+        ServerPanelOutcome::Told(format!("Imported {what}"), more)
     }
 
     /// Shows the refusal on the page it belongs to, or as a toast when that page is not visible.
-    fn refused(&mut self, purpose: UpstreamPurpose, refusal: Refusal) -> UpstreamOutcome {
+    fn handle_refusal(&mut self, purpose: ServerRequestPurpose, refusal: Refusal) -> ServerPanelOutcome {
         match purpose {
-            UpstreamPurpose::Details(_)
-            | UpstreamPurpose::Log(_)
-            | UpstreamPurpose::Server { .. }
-            | UpstreamPurpose::Update(_) => self.page.refuse(&purpose, refusal),
-            UpstreamPurpose::Add
-            | UpstreamPurpose::Sources
-            | UpstreamPurpose::Preview
-            | UpstreamPurpose::Import
-            | UpstreamPurpose::Registry => {
+            ServerRequestPurpose::Details(_)
+            | ServerRequestPurpose::Log(_)
+            | ServerRequestPurpose::Server { .. }
+            | ServerRequestPurpose::Update(_) => self.page.refuse(&purpose, refusal),
+            ServerRequestPurpose::Add
+            | ServerRequestPurpose::Sources
+            | ServerRequestPurpose::Preview
+            | ServerRequestPurpose::Import
+            | ServerRequestPurpose::Registry => {
                 self.add.refuse(&purpose, refusal);
-                UpstreamOutcome::Nothing
+                ServerPanelOutcome::Nothing
             }
-            UpstreamPurpose::Call(tool) => {
+            ServerRequestPurpose::Call(tool) => {
                 self.page.receive_call(&tool, Err(&refusal));
-                UpstreamOutcome::Nothing
+                ServerPanelOutcome::Nothing
             }
-            UpstreamPurpose::Delete(_) | UpstreamPurpose::Secret { .. } | UpstreamPurpose::Manifest => {
-                UpstreamOutcome::Refused(refusal)
-            }
+            ServerRequestPurpose::Delete(_)
+            | ServerRequestPurpose::Secret { .. }
+            | ServerRequestPurpose::Manifest => ServerPanelOutcome::Refused(refusal),
         }
     }
 }
@@ -347,7 +361,7 @@ fn lines_ui(ui: &mut Ui, view: &FrameView<'_>, lines: &[String]) {
 }
 
 /// The message and hints of a refusal as one text.
-fn told(refusal: &Refusal) -> String {
+fn describe_refusal(refusal: &Refusal) -> String {
     let mut text = crate::panels::notices::capitalised(&refusal.message);
     for hint in &refusal.hints {
         if !text.ends_with(['.', '!', '?']) {

@@ -5,7 +5,7 @@ use super::{
     AddServerMethod,
     form::{FormOutcome, ServerFormEditor},
     import::ServerImportForm,
-    pending_requests::{PendingUpstreamRequests, UpstreamPurpose},
+    pending_requests::{PendingServerRequests, ServerRequestPurpose},
     registry::RegistrySearch,
 };
 use crate::view::{FrameView, WindowAction};
@@ -13,13 +13,13 @@ use egui::{Ui, vec2};
 use shared_protocol::{
     Refusal,
     upstreams::{
-        ImportSource, PackageKind, RegistryServer, ServerForm, ServerImportPreview, UpstreamRequest,
+        ImportSource, ManagedServerRequest, PackageKind, RegistryServer, ServerForm, ServerImportPreview,
     },
 };
 
 #[derive(Default)]
 pub(super) struct AddServerPage {
-    way: AddServerMethod,
+    method: AddServerMethod,
     form: Option<ServerFormEditor>,
     paste: ServerImportForm,
     programs: ServerImportForm,
@@ -29,7 +29,7 @@ pub(super) struct AddServerPage {
 impl AddServerPage {
     /// Keeps text that was typed before.
     pub(super) fn begin(&mut self, way: AddServerMethod) {
-        self.way = way;
+        self.method = way;
     }
 
     pub(super) fn receive_sources(&mut self, sources: Vec<ImportSource>) {
@@ -37,7 +37,7 @@ impl AddServerPage {
     }
 
     pub(super) fn receive_preview(&mut self, view: ServerImportPreview) {
-        self.importing().receive(view);
+        self.import_form().receive(view);
     }
 
     pub(super) fn receive_registry(&mut self, found: Vec<RegistryServer>) {
@@ -45,20 +45,20 @@ impl AddServerPage {
     }
 
     /// The importer with a pending request; only the visible one can have sent it.
-    fn importing(&mut self) -> &mut ServerImportForm {
+    fn import_form(&mut self) -> &mut ServerImportForm {
         if self.paste.is_waiting() { &mut self.paste } else { &mut self.programs }
     }
 
-    pub(super) fn refuse(&mut self, purpose: &UpstreamPurpose, refusal: Refusal) {
+    pub(super) fn refuse(&mut self, purpose: &ServerRequestPurpose, refusal: Refusal) {
         match purpose {
-            UpstreamPurpose::Add => {
+            ServerRequestPurpose::Add => {
                 if let Some(form) = &mut self.form {
                     form.refuse(refusal);
                 }
             }
-            UpstreamPurpose::Registry => self.registry.refuse(&refusal),
-            UpstreamPurpose::Sources => self.programs.refuse(&refusal),
-            _ => self.importing().refuse(&refusal),
+            ServerRequestPurpose::Registry => self.registry.refuse(&refusal),
+            ServerRequestPurpose::Sources => self.programs.refuse(&refusal),
+            _ => self.import_form().refuse(&refusal),
         }
     }
 
@@ -67,7 +67,7 @@ impl AddServerPage {
         &mut self,
         ui: &mut Ui,
         view: &FrameView<'_>,
-        asking: &mut PendingUpstreamRequests,
+        asking: &mut PendingServerRequests,
         actions: &mut Vec<WindowAction>,
     ) -> bool {
         ui.scope(|ui| {
@@ -80,22 +80,22 @@ impl AddServerPage {
                     (AddServerMethod::Programs, "Other programs"),
                     (AddServerMethod::Registry, "Server registry"),
                 ] {
-                    ui.selectable_value(&mut self.way, way, words);
+                    ui.selectable_value(&mut self.method, way, words);
                 }
             });
         });
         let mut is_left = false;
-        egui::ScrollArea::vertical().id_salt(("add", self.way as u8)).auto_shrink([false, false]).show(
+        egui::ScrollArea::vertical().id_salt(("add", self.method as u8)).auto_shrink([false, false]).show(
             ui,
             |ui| {
-                is_left = match self.way {
+                is_left = match self.method {
                     AddServerMethod::Form => self.form_ui(ui, view, asking, actions),
                     AddServerMethod::Paste => self.paste.paste_ui(ui, view, asking, actions),
                     AddServerMethod::Programs => self.programs.programs_ui(ui, view, asking, actions),
                     AddServerMethod::Registry => {
                         if let Some(offer) = self.registry.show_ui(ui, view, asking, actions) {
                             self.form = Some(offer);
-                            self.way = AddServerMethod::Form;
+                            self.method = AddServerMethod::Form;
                         }
                         false
                     }
@@ -109,18 +109,19 @@ impl AddServerPage {
         &mut self,
         ui: &mut Ui,
         view: &FrameView<'_>,
-        asking: &mut PendingUpstreamRequests,
+        asking: &mut PendingServerRequests,
         actions: &mut Vec<WindowAction>,
     ) -> bool {
-        let form = self.form.get_or_insert_with(|| ServerFormEditor::of(&ServerForm::new(PackageKind::Npm)));
-        match form.show_ui(ui, view, "Add as disabled", asking.is_open(&UpstreamPurpose::Add)) {
+        let form =
+            self.form.get_or_insert_with(|| ServerFormEditor::from_form(&ServerForm::new(PackageKind::Npm)));
+        match form.show_ui(ui, view, "Add as disabled", asking.is_open(&ServerRequestPurpose::Add)) {
             FormOutcome::Nothing => false,
             FormOutcome::Left => {
                 self.form = None;
                 true
             }
             FormOutcome::Filled(form) => {
-                asking.request(UpstreamRequest::Add { form }, UpstreamPurpose::Add, actions);
+                asking.request(ManagedServerRequest::Add { form }, ServerRequestPurpose::Add, actions);
                 false
             }
         }

@@ -1,7 +1,7 @@
 //! The full configuration of a server. Secrets are shown as set or missing, never by value.
 
 use super::{
-    pending_requests::{PendingUpstreamRequests, UpstreamPurpose},
+    pending_requests::{PendingServerRequests, ServerRequestPurpose},
     secret_field::SecretField,
 };
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
     wording::line,
 };
 use egui::{Label, RichText, Ui};
-use shared_protocol::upstreams::{AuthForm, ServerDetails, UpstreamDecision, VariableValue};
+use shared_protocol::upstreams::{AuthForm, ManagedServerDecision, ServerDetails, VariableValue};
 
 /// Returns whether editing was requested.
 pub(super) fn show_ui(
@@ -18,7 +18,7 @@ pub(super) fn show_ui(
     view: &FrameView<'_>,
     details: &ServerDetails,
     typing: &mut SecretField,
-    asking: &mut PendingUpstreamRequests,
+    asking: &mut PendingServerRequests,
     actions: &mut Vec<WindowAction>,
 ) -> bool {
     let form = &details.form;
@@ -50,9 +50,9 @@ pub(super) fn show_ui(
     let mut secret = |ui: &mut Ui, part: &str, is_set: bool| {
         typing.secret_ui(ui, view, part, is_set, |secret| {
             let server = details.brief.id.clone();
-            let purpose = UpstreamPurpose::Secret { id: Some(server.clone()) };
+            let purpose = ServerRequestPurpose::Secret { id: Some(server.clone()) };
             asking.decide(
-                UpstreamDecision::SetSecret { server, part: part.to_owned(), secret },
+                ManagedServerDecision::SetSecret { server, part: part.to_owned(), secret },
                 purpose,
                 actions,
             );

@@ -3,28 +3,29 @@
 use super::{
     box_ui, brief, configuration,
     delete::DeleteServerPrompt,
+    describe_refusal,
     form::{self, ServerFormEditor},
     is_failing, lines_ui,
     log::ServerLogTab,
     notice_ui,
-    pending_requests::{PendingUpstreamRequests, ServerAction, UpstreamOutcome, UpstreamPurpose},
+    pending_requests::{PendingServerRequests, ServerAction, ServerPanelOutcome, ServerRequestPurpose},
     secret_field::SecretField,
-    server_status, told,
+    server_status,
     tools::ToolList,
 };
 use crate::{
     panels::notices::capitalised,
     view::{FrameView, WindowAction},
     widgets::{muted_ui, named_text_ui},
-    wording::{counted, line, now, paragraph},
+    wording::{count_noun, line, paragraph, unix_millis},
 };
 use egui::{Button, Label, RichText, Ui, vec2};
 use shared_protocol::{
     Refusal,
     messages::ProblemSeverity,
     upstreams::{
-        ServerBrief, ServerDetails, ServerId, ServerLogChunk, ServerState, StartPhase, ToolCallResult,
-        UpstreamDecision, UpstreamRequest,
+        ManagedServerDecision, ManagedServerRequest, ServerBrief, ServerDetails, ServerId, ServerLogChunk,
+        ServerState, StartPhase, ToolCallResult,
     },
 };
 
@@ -41,7 +42,7 @@ enum ServerTab {
 pub(super) struct ServerPage {
     details: Option<ServerDetails>,
     /// The server and stamp of the last request for details.
-    asked: Option<(ServerId, u64)>,
+    last_request: Option<(ServerId, u64)>,
     /// A new server that may not be in the list yet.
     new: Option<ServerId>,
     /// The last refused action and its reason.
@@ -49,7 +50,7 @@ pub(super) struct ServerPage {
     tab: ServerTab,
     tools: ToolList,
     log: ServerLogTab,
-    typing: SecretField,
+    secret_field: SecretField,
     deleting: DeleteServerPrompt,
     editing: Option<(ServerId, ServerFormEditor)>,
 }
@@ -58,8 +59,8 @@ impl ServerPage {
     /// Stores details of the open server. Details in an answer are current, so they are not requested again.
     pub(super) fn receive(&mut self, details: ServerDetails) {
         let id = &details.brief.id;
-        if self.log.is_of(id) || self.new.as_ref() == Some(id) {
-            self.asked = Some((id.clone(), details.brief.stamp));
+        if self.log.is_for(id) || self.new.as_ref() == Some(id) {
+            self.last_request = Some((id.clone(), details.brief.stamp));
             self.details = Some(details);
         }
     }
@@ -80,55 +81,55 @@ impl ServerPage {
         self.tools.receive_call(tool, result);
     }
 
-    pub(super) fn forget(&mut self, id: &ServerId) {
+    pub(super) fn close_server(&mut self, id: &ServerId) {
         if self.is_new(id) {
             *self = Self::default();
         }
     }
 
     /// Clears refusals and forms after a completed action, and reloads the details.
-    pub(super) fn done(&mut self, purpose: &UpstreamPurpose) {
+    pub(super) fn handle_success(&mut self, purpose: &ServerRequestPurpose) {
         match purpose {
-            UpstreamPurpose::Server { .. } => self.refused = None,
-            UpstreamPurpose::Update(id) => {
+            ServerRequestPurpose::Server { .. } => self.refused = None,
+            ServerRequestPurpose::Update(id) => {
                 if self.editing.as_ref().is_some_and(|(editing, _)| editing == id) {
                     self.editing = None;
                 }
             }
-            UpstreamPurpose::Secret { .. } => {}
+            ServerRequestPurpose::Secret { .. } => {}
             _ => return,
         }
-        self.asked = None;
+        self.last_request = None;
     }
 
-    pub(super) fn lost(&mut self, purpose: &UpstreamPurpose) {
+    pub(super) fn clear_request(&mut self, purpose: &ServerRequestPurpose) {
         match purpose {
-            UpstreamPurpose::Log(id) => self.log.lost(id),
-            UpstreamPurpose::Details(_) => self.asked = None,
+            ServerRequestPurpose::Log(id) => self.log.clear_request(id),
+            ServerRequestPurpose::Details(_) => self.last_request = None,
             _ => {}
         }
     }
 
-    pub(super) fn refuse(&mut self, purpose: &UpstreamPurpose, refusal: Refusal) -> UpstreamOutcome {
+    pub(super) fn refuse(&mut self, purpose: &ServerRequestPurpose, refusal: Refusal) -> ServerPanelOutcome {
         match purpose {
-            UpstreamPurpose::Log(id) => self.log.lost(id),
-            UpstreamPurpose::Server { id, doing } => {
-                let why = told(&refusal);
+            ServerRequestPurpose::Log(id) => self.log.clear_request(id),
+            ServerRequestPurpose::Server { id, doing } => {
+                let why = describe_refusal(&refusal);
                 let why = match doing {
                     ServerAction::Enabling => format!("The server was disabled again. {why}"),
                     _ => why,
                 };
                 self.refused = Some((id.clone(), why));
-                self.asked = None;
-                return UpstreamOutcome::Refused(refusal);
+                self.last_request = None;
+                return ServerPanelOutcome::Refused(refusal);
             }
-            UpstreamPurpose::Update(id) => match &mut self.editing {
+            ServerRequestPurpose::Update(id) => match &mut self.editing {
                 Some((editing, form)) if editing == id => form.refuse(refusal),
-                _ => return UpstreamOutcome::Refused(refusal),
+                _ => return ServerPanelOutcome::Refused(refusal),
             },
             _ => {}
         }
-        UpstreamOutcome::Nothing
+        ServerPanelOutcome::Nothing
     }
 
     pub(super) fn show_ui(
@@ -136,7 +137,7 @@ impl ServerPage {
         ui: &mut Ui,
         view: &FrameView<'_>,
         id: &ServerId,
-        asking: &mut PendingUpstreamRequests,
+        asking: &mut PendingServerRequests,
         actions: &mut Vec<WindowAction>,
     ) {
         let Some(server) = brief(view, id) else {
@@ -146,10 +147,10 @@ impl ServerPage {
         self.new.take_if(|new| new == id);
         self.turn_to(server);
         let wanted = (server.id.clone(), server.stamp);
-        let details = UpstreamPurpose::Details(id.clone());
-        if self.asked.as_ref() != Some(&wanted) && !asking.is_open(&details) {
-            self.asked = Some(wanted);
-            asking.request(UpstreamRequest::Show { server: id.clone() }, details, actions);
+        let details = ServerRequestPurpose::Details(id.clone());
+        if self.last_request.as_ref() != Some(&wanted) && !asking.is_open(&details) {
+            self.last_request = Some(wanted);
+            asking.request(ManagedServerRequest::Show { server: id.clone() }, details, actions);
         }
         egui::ScrollArea::vertical().id_salt(("server", &id.0)).auto_shrink([false, false]).show(ui, |ui| {
             ui.spacing_mut().item_spacing.y = 5.0;
@@ -159,19 +160,19 @@ impl ServerPage {
                     ui,
                     view,
                     "Save changes",
-                    asking.is_open(&UpstreamPurpose::Update(id.clone())),
+                    asking.is_open(&ServerRequestPurpose::Update(id.clone())),
                 ) {
                     form::FormOutcome::Nothing => {}
                     form::FormOutcome::Left => self.editing = None,
                     form::FormOutcome::Filled(form) => {
-                        let decision = UpstreamDecision::Update { server: id.clone(), form };
-                        asking.decide(decision, UpstreamPurpose::Update(id.clone()), actions);
+                        let decision = ManagedServerDecision::Update { server: id.clone(), form };
+                        asking.decide(decision, ServerRequestPurpose::Update(id.clone()), actions);
                     }
                 };
             }
             if self.deleting.show_ui(ui, view, server) {
-                let decision = UpstreamDecision::Delete { server: id.clone() };
-                asking.decide(decision, UpstreamPurpose::Delete(id.clone()), actions);
+                let decision = ManagedServerDecision::Delete { server: id.clone() };
+                asking.decide(decision, ServerRequestPurpose::Delete(id.clone()), actions);
             }
             self.attention_ui(ui, view, server, asking, actions);
             self.tabs_ui(ui, server);
@@ -181,8 +182,8 @@ impl ServerPage {
                 (_, None) => drop(muted_ui(ui, view.theme, "Loading details…")),
                 (ServerTab::Tools, Some(details)) => self.tools.show_ui(ui, view, details, asking, actions),
                 (ServerTab::Configuration, Some(details)) => {
-                    if configuration::show_ui(ui, view, details, &mut self.typing, asking, actions) {
-                        self.editing = Some((id.clone(), ServerFormEditor::of(&details.form)));
+                    if configuration::show_ui(ui, view, details, &mut self.secret_field, asking, actions) {
+                        self.editing = Some((id.clone(), ServerFormEditor::from_form(&details.form)));
                     }
                 }
             }
@@ -191,11 +192,11 @@ impl ServerPage {
 
     /// Clears the page when another server is opened.
     fn turn_to(&mut self, server: &ServerBrief) {
-        if self.log.is_of(&server.id) {
+        if self.log.is_for(&server.id) {
             return;
         }
-        self.log = ServerLogTab::of(&server.id);
-        (self.tools, self.typing, self.deleting) =
+        self.log = ServerLogTab::for_server(&server.id);
+        (self.tools, self.secret_field, self.deleting) =
             (ToolList::default(), SecretField::default(), DeleteServerPrompt::default());
         (self.editing, self.tab) = (None, ServerTab::default());
     }
@@ -205,7 +206,7 @@ impl ServerPage {
         ui: &mut Ui,
         view: &FrameView<'_>,
         server: &ServerBrief,
-        asking: &mut PendingUpstreamRequests,
+        asking: &mut PendingServerRequests,
         actions: &mut Vec<WindowAction>,
     ) {
         let theme = view.theme;
@@ -213,7 +214,7 @@ impl ServerPage {
             ui.spacing_mut().item_spacing = vec2(6.0, 4.0);
             server_status::state_ui(ui, view, &server.state);
             ui.label(RichText::new(line(&server.name)).heading());
-            let words = server_status::words(server, now());
+            let words = server_status::describe_status(server, unix_millis());
             ui.label(RichText::new(words).color(server_status::colour(theme, &server.state)));
         });
         ui.scope(|ui| {
@@ -224,17 +225,18 @@ impl ServerPage {
                 switch_ui(ui, server, asking, actions);
                 start_stop_ui(ui, server, false, asking, actions);
                 if server.state.is_connected() {
-                    let restart = ui.add_enabled(asking.doing(&server.id).is_none(), Button::new("Restart"));
+                    let restart =
+                        ui.add_enabled(asking.pending_action(&server.id).is_none(), Button::new("Restart"));
                     if restart.clicked() {
-                        ask(asking, actions, &server.id, ServerAction::Starting, |server| {
-                            UpstreamRequest::Restart { server }
+                        push_request(asking, actions, &server.id, ServerAction::Starting, |server| {
+                            ManagedServerRequest::Restart { server }
                         });
                     }
                 }
                 let details = self.details.as_ref().filter(|details| details.brief.id == server.id);
                 let edit = ui.add_enabled(details.is_some() && self.editing.is_none(), Button::new("Edit…"));
                 if let Some(details) = details.filter(|_| edit.clicked()) {
-                    self.editing = Some((server.id.clone(), ServerFormEditor::of(&details.form)));
+                    self.editing = Some((server.id.clone(), ServerFormEditor::from_form(&details.form)));
                 }
                 if ui.button(RichText::new("Delete…").color(theme.danger)).clicked() {
                     self.deleting.begin();
@@ -256,7 +258,7 @@ impl ServerPage {
         ui: &mut Ui,
         view: &FrameView<'_>,
         server: &ServerBrief,
-        asking: &mut PendingUpstreamRequests,
+        asking: &mut PendingServerRequests,
         actions: &mut Vec<WindowAction>,
     ) {
         let theme = view.theme;
@@ -276,13 +278,13 @@ impl ServerPage {
                 box_ui(ui, view, |ui| {
                     ui.label("The server cannot start until these secrets are set.");
                     for part in missing {
-                        self.typing.secret_ui(ui, view, part, false, |secret| {
+                        self.secret_field.secret_ui(ui, view, part, false, |secret| {
                             let part = part.clone();
                             let decision =
-                                UpstreamDecision::SetSecret { server: server.id.clone(), part, secret };
+                                ManagedServerDecision::SetSecret { server: server.id.clone(), part, secret };
                             asking.decide(
                                 decision,
-                                UpstreamPurpose::Secret { id: Some(server.id.clone()) },
+                                ServerRequestPurpose::Secret { id: Some(server.id.clone()) },
                                 actions,
                             );
                         });
@@ -292,13 +294,13 @@ impl ServerPage {
             }
             ServerState::NeedsApproval => {
                 box_ui(ui, view, |ui| {
-                    let tools = counted(usize::try_from(server.waiting).unwrap_or(usize::MAX), "tool");
+                    let tools = count_noun(usize::try_from(server.waiting).unwrap_or(usize::MAX), "tool");
                     ui.label(format!(
                         "The server is running. Agents cannot use it until you review {tools}."
                     ));
                     if ui.button("Review tools").clicked() {
                         self.tab = ServerTab::Tools;
-                        self.tools.look_at_new();
+                        self.tools.begin_tool_review();
                     }
                 });
             }
@@ -364,24 +366,24 @@ fn steps_ui(ui: &mut Ui, view: &FrameView<'_>, now: StartPhase) {
     });
 }
 
-fn ask(
-    asking: &mut PendingUpstreamRequests,
+fn push_request(
+    asking: &mut PendingServerRequests,
     actions: &mut Vec<WindowAction>,
     id: &ServerId,
     doing: ServerAction,
-    request: impl FnOnce(ServerId) -> UpstreamRequest,
+    request: impl FnOnce(ServerId) -> ManagedServerRequest,
 ) {
-    asking.request(request(id.clone()), UpstreamPurpose::Server { id: id.clone(), doing }, actions);
+    asking.request(request(id.clone()), ServerRequestPurpose::Server { id: id.clone(), doing }, actions);
 }
 
 /// The switch. Enabling lets a program run, so it is a decision. Main disables the server again when the start fails.
 pub(super) fn switch_ui(
     ui: &mut Ui,
     server: &ServerBrief,
-    asking: &mut PendingUpstreamRequests,
+    asking: &mut PendingServerRequests,
     actions: &mut Vec<WindowAction>,
 ) {
-    let doing = asking.doing(&server.id);
+    let doing = asking.pending_action(&server.id);
     let mut on = match doing {
         Some(ServerAction::Enabling) => true,
         Some(ServerAction::Disabling) => false,
@@ -400,11 +402,11 @@ pub(super) fn switch_ui(
         return;
     }
     if on {
-        let purpose = UpstreamPurpose::Server { id: server.id.clone(), doing: ServerAction::Enabling };
-        asking.decide(UpstreamDecision::Enable { server: server.id.clone() }, purpose, actions);
+        let purpose = ServerRequestPurpose::Server { id: server.id.clone(), doing: ServerAction::Enabling };
+        asking.decide(ManagedServerDecision::Enable { server: server.id.clone() }, purpose, actions);
     } else {
-        ask(asking, actions, &server.id, ServerAction::Disabling, |server| UpstreamRequest::Disable {
-            server,
+        push_request(asking, actions, &server.id, ServerAction::Disabling, |server| {
+            ManagedServerRequest::Disable { server }
         });
     }
 }
@@ -414,7 +416,7 @@ pub(super) fn start_stop_ui(
     ui: &mut Ui,
     server: &ServerBrief,
     named: bool,
-    asking: &mut PendingUpstreamRequests,
+    asking: &mut PendingServerRequests,
     actions: &mut Vec<WindowAction>,
 ) {
     if !server.enabled {
@@ -426,33 +428,33 @@ pub(super) fn start_stop_ui(
         let name = if named { format!("{word} {}", line(&server.name)) } else { word.to_owned() };
         button.accessible_name(name).clicked()
     };
-    let is_free = asking.doing(&server.id).is_none();
+    let is_free = asking.pending_action(&server.id).is_none();
     match &server.state {
         ServerState::Disabled | ServerState::Stopping => {}
         ServerState::Stopped | ServerState::Error | ServerState::NeedsCredentials { .. } => {
             if ui.add_enabled_ui(is_free, |ui| button(ui, "Start")).inner {
-                ask(asking, actions, &server.id, ServerAction::Starting, |server| UpstreamRequest::Start {
-                    server,
+                push_request(asking, actions, &server.id, ServerAction::Starting, |server| {
+                    ManagedServerRequest::Start { server }
                 });
             }
         }
         ServerState::Backoff { .. } => {
             if ui.add_enabled_ui(is_free, |ui| button(ui, "Try now")).inner {
-                ask(asking, actions, &server.id, ServerAction::Starting, |server| UpstreamRequest::Restart {
-                    server,
+                push_request(asking, actions, &server.id, ServerAction::Starting, |server| {
+                    ManagedServerRequest::Restart { server }
                 });
             }
             if !named && button(ui, "Stop") {
-                ask(asking, actions, &server.id, ServerAction::Stopping, |server| UpstreamRequest::Stop {
-                    server,
+                push_request(asking, actions, &server.id, ServerAction::Stopping, |server| {
+                    ManagedServerRequest::Stop { server }
                 });
             }
         }
         // Also during a start, because the start itself may hang.
         ServerState::Starting(_) | ServerState::Running | ServerState::NeedsApproval => {
             if button(ui, "Stop") {
-                ask(asking, actions, &server.id, ServerAction::Stopping, |server| UpstreamRequest::Stop {
-                    server,
+                push_request(asking, actions, &server.id, ServerAction::Stopping, |server| {
+                    ManagedServerRequest::Stop { server }
                 });
             }
         }

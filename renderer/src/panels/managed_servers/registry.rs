@@ -1,11 +1,10 @@
 //! The registry search. Each result lists its packages; selecting one fills in the form.
 
 use super::{
-    box_ui,
+    box_ui, describe_refusal,
     form::ServerFormEditor,
     notice_ui,
-    pending_requests::{PendingUpstreamRequests, UpstreamPurpose},
-    told,
+    pending_requests::{PendingServerRequests, ServerRequestPurpose},
 };
 use crate::{
     view::{FrameView, WindowAction},
@@ -16,7 +15,7 @@ use egui::{Button, Key, Label, RichText, TextEdit, Ui};
 use shared_protocol::{
     Refusal,
     messages::ProblemSeverity,
-    upstreams::{RegistryOffer, RegistryServer, UpstreamRequest},
+    upstreams::{ManagedServerRequest, RegistryOffer, RegistryServer},
 };
 
 /// The maximum number of results shown.
@@ -27,17 +26,17 @@ pub(super) struct RegistrySearch {
     query: String,
     /// A file or an address; the default registry when empty.
     other: String,
-    found: Option<Vec<RegistryServer>>,
+    results: Option<Vec<RegistryServer>>,
     refused: Option<String>,
 }
 
 impl RegistrySearch {
     pub(super) fn receive(&mut self, found: Vec<RegistryServer>) {
-        (self.found, self.refused) = (Some(found), None);
+        (self.results, self.refused) = (Some(found), None);
     }
 
     pub(super) fn refuse(&mut self, refusal: &Refusal) {
-        (self.found, self.refused) = (None, Some(told(refusal)));
+        (self.results, self.refused) = (None, Some(describe_refusal(refusal)));
     }
 
     /// Returns the form filled in from the selected package.
@@ -45,7 +44,7 @@ impl RegistrySearch {
         &mut self,
         ui: &mut Ui,
         view: &FrameView<'_>,
-        asking: &mut PendingUpstreamRequests,
+        asking: &mut PendingServerRequests,
         actions: &mut Vec<WindowAction>,
     ) -> Option<ServerFormEditor> {
         let theme = view.theme;
@@ -58,14 +57,14 @@ impl RegistrySearch {
             .char_limit(4_096)
             .desired_width(f32::INFINITY);
         focus_stroke(ui, theme, |ui| ui.add(edit)).accessible_name("Registry");
-        let is_busy = asking.is_open(&UpstreamPurpose::Registry);
+        let is_busy = asking.is_open(&ServerRequestPurpose::Registry);
         let searches = ui.add_enabled(!is_busy, Button::new("Search")).clicked() || (entered && !is_busy);
         if searches {
             let registry = Some(self.other.trim().to_owned()).filter(|other| !other.is_empty());
             let query = self.query.trim().to_owned();
             asking.request(
-                UpstreamRequest::SearchRegistry { registry, query },
-                UpstreamPurpose::Registry,
+                ManagedServerRequest::SearchRegistry { registry, query },
+                ServerRequestPurpose::Registry,
                 actions,
             );
         }
@@ -76,7 +75,7 @@ impl RegistrySearch {
             notice_ui(ui, view, ProblemSeverity::Error, why);
             muted_ui(ui, theme, "Without a network, you can search a registry index in a file.");
         }
-        let found = self.found.as_ref()?;
+        let found = self.results.as_ref()?;
         if found.is_empty() {
             muted_ui(ui, theme, "No results. Try a different search.");
         }

@@ -1,15 +1,15 @@
 //! Pending requests to main, each with its purpose.
 
-use crate::view::{UpstreamAsk, WindowAction};
+use crate::view::{ManagedServerCall, WindowAction};
 use shared_protocol::{
     Refusal,
-    upstreams::{ServerId, UpstreamDecision, UpstreamRequest},
+    upstreams::{ManagedServerDecision, ManagedServerRequest, ServerId},
 };
 use std::collections::BTreeMap;
 
 /// The effect of an answer outside this panel.
 #[derive(Debug)]
-pub(crate) enum UpstreamOutcome {
+pub(crate) enum ServerPanelOutcome {
     Nothing,
     Told(String, Vec<String>),
     Refused(Refusal),
@@ -26,7 +26,7 @@ pub(super) enum ServerAction {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum UpstreamPurpose {
+pub(super) enum ServerRequestPurpose {
     Details(ServerId),
     Log(ServerId),
     Server {
@@ -50,48 +50,53 @@ pub(super) enum UpstreamPurpose {
 }
 
 #[derive(Default)]
-pub(super) struct PendingUpstreamRequests {
+pub(super) struct PendingServerRequests {
     next: u64,
-    open: BTreeMap<u64, UpstreamPurpose>,
+    open: BTreeMap<u64, ServerRequestPurpose>,
 }
 
-impl PendingUpstreamRequests {
+impl PendingServerRequests {
     pub(super) fn request(
         &mut self,
-        request: UpstreamRequest,
-        purpose: UpstreamPurpose,
+        request: ManagedServerRequest,
+        purpose: ServerRequestPurpose,
         actions: &mut Vec<WindowAction>,
     ) {
-        self.push(UpstreamAsk::Request(Box::new(request)), purpose, actions);
+        self.push(ManagedServerCall::Request(Box::new(request)), purpose, actions);
     }
 
     pub(super) fn decide(
         &mut self,
-        decision: UpstreamDecision,
-        purpose: UpstreamPurpose,
+        decision: ManagedServerDecision,
+        purpose: ServerRequestPurpose,
         actions: &mut Vec<WindowAction>,
     ) {
-        self.push(UpstreamAsk::Decision(Box::new(decision)), purpose, actions);
+        self.push(ManagedServerCall::Decision(Box::new(decision)), purpose, actions);
     }
 
-    fn push(&mut self, ask: UpstreamAsk, purpose: UpstreamPurpose, actions: &mut Vec<WindowAction>) {
+    fn push(
+        &mut self,
+        ask: ManagedServerCall,
+        purpose: ServerRequestPurpose,
+        actions: &mut Vec<WindowAction>,
+    ) {
         self.next += 1;
         self.open.insert(self.next, purpose);
         actions.push(WindowAction::Upstream { ticket: self.next, ask });
     }
 
-    pub(super) fn close(&mut self, ticket: u64) -> Option<UpstreamPurpose> {
+    pub(super) fn close(&mut self, ticket: u64) -> Option<ServerRequestPurpose> {
         self.open.remove(&ticket)
     }
 
-    pub(super) fn is_open(&self, purpose: &UpstreamPurpose) -> bool {
+    pub(super) fn is_open(&self, purpose: &ServerRequestPurpose) -> bool {
         self.open.values().any(|open| open == purpose)
     }
 
     /// The pending action on a server.
-    pub(super) fn doing(&self, server: &ServerId) -> Option<ServerAction> {
+    pub(super) fn pending_action(&self, server: &ServerId) -> Option<ServerAction> {
         self.open.values().find_map(|open| match open {
-            UpstreamPurpose::Server { id, doing } if id == server => Some(*doing),
+            ServerRequestPurpose::Server { id, doing } if id == server => Some(*doing),
             _ => None,
         })
     }

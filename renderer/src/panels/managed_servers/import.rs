@@ -1,22 +1,21 @@
 //! Imports servers from pasted JSON or from the configuration of another program. A preview comes before the import.
 
 use super::{
-    box_ui, notice_ui,
-    pending_requests::{PendingUpstreamRequests, UpstreamPurpose},
-    told,
+    box_ui, describe_refusal, notice_ui,
+    pending_requests::{PendingServerRequests, ServerRequestPurpose},
 };
 use crate::{
     view::{FrameView, WindowAction},
     widgets::{focus_stroke, muted_ui},
-    wording::{counted, line},
+    wording::{count_noun, line},
 };
 use egui::{Button, Label, RichText, TextEdit, Ui};
 use shared_protocol::{
     Refusal,
     messages::ProblemSeverity,
     upstreams::{
-        AuthForm, ImportSource, ImportedServerView, MAX_UPSTREAM_TEXT_BYTES, ServerImportInput,
-        ServerImportPreview, TypedSecret, UpstreamRequest, VariableValue,
+        AuthForm, ImportSource, ImportedServerView, MAX_UPSTREAM_TEXT_BYTES, ManagedServerRequest,
+        ServerImportInput, ServerImportPreview, TypedSecret, VariableValue,
     },
 };
 
@@ -39,7 +38,7 @@ pub(super) struct ServerImportForm {
 struct ImportPreview {
     view: ServerImportPreview,
     /// One flag per server.
-    chosen: Vec<bool>,
+    selected: Vec<bool>,
 }
 
 impl ServerImportForm {
@@ -49,7 +48,8 @@ impl ServerImportForm {
 
     pub(super) fn receive(&mut self, view: ServerImportPreview) {
         let chosen = view.servers.iter().map(|server| !server.known).collect();
-        (self.preview, self.waiting, self.refused) = (Some(ImportPreview { view, chosen }), false, None);
+        (self.preview, self.waiting, self.refused) =
+            (Some(ImportPreview { view, selected: chosen }), false, None);
     }
 
     pub(super) fn is_waiting(&self) -> bool {
@@ -57,25 +57,29 @@ impl ServerImportForm {
     }
 
     pub(super) fn refuse(&mut self, refusal: &Refusal) {
-        (self.waiting, self.refused) = (false, Some(told(refusal)));
+        (self.waiting, self.refused) = (false, Some(describe_refusal(refusal)));
     }
 
-    fn look(
+    fn preview_import(
         &mut self,
         source: ServerImportInput,
-        asking: &mut PendingUpstreamRequests,
+        asking: &mut PendingServerRequests,
         actions: &mut Vec<WindowAction>,
     ) {
         (self.preview, self.refused, self.waiting) = (None, None, true);
         self.source = Some(source.clone());
-        asking.request(UpstreamRequest::PreviewImport { source }, UpstreamPurpose::Preview, actions);
+        asking.request(
+            ManagedServerRequest::PreviewImport { source },
+            ServerRequestPurpose::Preview,
+            actions,
+        );
     }
 
     pub(super) fn paste_ui(
         &mut self,
         ui: &mut Ui,
         view: &FrameView<'_>,
-        asking: &mut PendingUpstreamRequests,
+        asking: &mut PendingServerRequests,
         actions: &mut Vec<WindowAction>,
     ) -> bool {
         muted_ui(
@@ -108,7 +112,7 @@ impl ServerImportForm {
             left = ui.button("Cancel").clicked();
         });
         if looks {
-            self.look(ServerImportInput::Text(TypedSecret(self.text.clone())), asking, actions);
+            self.preview_import(ServerImportInput::Text(TypedSecret(self.text.clone())), asking, actions);
         }
         self.preview_ui(ui, view, asking, actions);
         if left {
@@ -121,11 +125,11 @@ impl ServerImportForm {
         &mut self,
         ui: &mut Ui,
         view: &FrameView<'_>,
-        asking: &mut PendingUpstreamRequests,
+        asking: &mut PendingServerRequests,
         actions: &mut Vec<WindowAction>,
     ) -> bool {
         if !std::mem::replace(&mut self.has_asked, true) {
-            asking.request(UpstreamRequest::Sources, UpstreamPurpose::Sources, actions);
+            asking.request(ManagedServerRequest::Sources, ServerRequestPurpose::Sources, actions);
         }
         let mut looked = None;
         match &self.sources {
@@ -162,7 +166,7 @@ impl ServerImportForm {
             self.sources = None;
         }
         if let Some(source) = looked {
-            self.look(source, asking, actions);
+            self.preview_import(source, asking, actions);
         }
         self.preview_ui(ui, view, asking, actions);
         if left {
@@ -175,7 +179,7 @@ impl ServerImportForm {
         &mut self,
         ui: &mut Ui,
         view: &FrameView<'_>,
-        asking: &mut PendingUpstreamRequests,
+        asking: &mut PendingServerRequests,
         actions: &mut Vec<WindowAction>,
     ) {
         if let Some(why) = &self.refused {
@@ -186,7 +190,7 @@ impl ServerImportForm {
         if servers.is_empty() && preview.view.refused.is_empty() {
             ui.label("No servers to import.");
         }
-        for (server, chosen) in servers.iter().zip(&mut preview.chosen).take(MAX_LISTED_SERVERS) {
+        for (server, chosen) in servers.iter().zip(&mut preview.selected).take(MAX_LISTED_SERVERS) {
             server_ui(ui, view, server, chosen);
         }
         for (name, why) in preview.view.refused.iter().take(MAX_LISTED_SERVERS) {
@@ -202,7 +206,7 @@ impl ServerImportForm {
         }
         let names: Vec<String> = servers
             .iter()
-            .zip(&preview.chosen)
+            .zip(&preview.selected)
             .filter(|(_, chosen)| **chosen)
             .map(|(server, _)| server.form.name.clone())
             .collect();
@@ -210,8 +214,8 @@ impl ServerImportForm {
             return;
         }
         let theme = view.theme;
-        let text = format!("Import {} as disabled", counted(names.len(), "server"));
-        let is_ready = !names.is_empty() && !asking.is_open(&UpstreamPurpose::Import);
+        let text = format!("Import {} as disabled", count_noun(names.len(), "server"));
+        let is_ready = !names.is_empty() && !asking.is_open(&ServerRequestPurpose::Import);
         let button = if is_ready {
             Button::new(RichText::new(text).color(theme.accent_text)).fill(theme.accent)
         } else {
@@ -220,7 +224,11 @@ impl ServerImportForm {
         if ui.add_enabled(is_ready, button).clicked()
             && let Some(source) = self.source.clone()
         {
-            asking.request(UpstreamRequest::Import { source, names }, UpstreamPurpose::Import, actions);
+            asking.request(
+                ManagedServerRequest::Import { source, names },
+                ServerRequestPurpose::Import,
+                actions,
+            );
         }
     }
 }

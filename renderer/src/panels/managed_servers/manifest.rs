@@ -2,19 +2,21 @@
 
 use super::{
     box_ui, notice_ui,
-    pending_requests::{PendingUpstreamRequests, UpstreamPurpose},
+    pending_requests::{PendingServerRequests, ServerRequestPurpose},
     secret_field::SecretField,
     tool,
 };
 use crate::{
     view::{FrameView, WindowAction},
     widgets::muted_ui,
-    wording::{counted, line},
+    wording::{count_noun, line},
 };
 use egui::{Button, Label, RichText, Ui};
 use shared_protocol::{
     messages::ProblemSeverity,
-    upstreams::{ManifestBrief, ManifestOrigin, ManifestToolBrief, UpstreamDecision, UpstreamRequest},
+    upstreams::{
+        ManagedServerDecision, ManagedServerRequest, ManifestBrief, ManifestOrigin, ManifestToolBrief,
+    },
 };
 
 /// The maximum number of tools listed per manifest.
@@ -23,11 +25,11 @@ const MAX_LISTED_TOOLS: usize = 200;
 #[derive(Default)]
 pub(super) struct ManifestPage {
     /// The path of the open manifest and the hash it had when it was opened. An approval applies to that hash.
-    seen: Option<(String, Option<String>)>,
-    typing: SecretField,
+    opened_manifest: Option<(String, Option<String>)>,
+    secret_field: SecretField,
 }
 
-pub(super) fn wants_a_person(manifest: &ManifestBrief) -> bool {
+pub(super) fn needs_attention(manifest: &ManifestBrief) -> bool {
     manifest.needs_approval
         || manifest.problem.is_some()
         || manifest.credentials.iter().any(|credential| !credential.optional && !credential.set)
@@ -48,15 +50,15 @@ pub(super) fn summary(manifest: &ManifestBrief) -> String {
     } else if missing {
         "needs credentials".to_owned()
     } else {
-        counted(manifest.tools.iter().filter(|tool| tool.hidden.is_none()).count(), "tool")
+        count_noun(manifest.tools.iter().filter(|tool| tool.hidden.is_none()).count(), "tool")
     };
     format!("{state} · {}", manifest.origin.as_str())
 }
 
 impl ManifestPage {
-    pub(super) fn done(&mut self, purpose: &UpstreamPurpose) {
-        if *purpose == UpstreamPurpose::Manifest {
-            self.seen = None;
+    pub(super) fn handle_success(&mut self, purpose: &ServerRequestPurpose) {
+        if *purpose == ServerRequestPurpose::Manifest {
+            self.opened_manifest = None;
         }
     }
 
@@ -65,14 +67,15 @@ impl ManifestPage {
         ui: &mut Ui,
         view: &FrameView<'_>,
         path: &str,
-        asking: &mut PendingUpstreamRequests,
+        asking: &mut PendingServerRequests,
         actions: &mut Vec<WindowAction>,
     ) {
         let Some(manifest) = view.upstreams.manifests.iter().find(|manifest| manifest.path == path) else {
             return;
         };
-        if self.seen.as_ref().is_none_or(|(seen, _)| seen != path) {
-            *self = Self { seen: Some((path.to_owned(), manifest.hash.clone())), ..Self::default() };
+        if self.opened_manifest.as_ref().is_none_or(|(seen, _)| seen != path) {
+            *self =
+                Self { opened_manifest: Some((path.to_owned(), manifest.hash.clone())), ..Self::default() };
         }
         let theme = view.theme;
         egui::ScrollArea::vertical().id_salt(("manifest", path)).auto_shrink([false, false]).show(ui, |ui| {
@@ -81,7 +84,11 @@ impl ManifestPage {
                 ui.label(RichText::new(title(manifest)).heading());
                 muted_ui(ui, theme, summary(manifest));
                 if ui.button("Reload manifests").clicked() {
-                    asking.request(UpstreamRequest::ReloadManifests, UpstreamPurpose::Manifest, actions);
+                    asking.request(
+                        ManagedServerRequest::ReloadManifests,
+                        ServerRequestPurpose::Manifest,
+                        actions,
+                    );
                 }
             });
             ui.add(
@@ -95,7 +102,8 @@ impl ManifestPage {
             };
             muted_ui(ui, theme, origin);
             if let Some(problem) = &manifest.problem {
-                let text = format!("{} Correct the file; it reloads automatically.", ended(&line(problem)));
+                let text =
+                    format!("{} Correct the file; it reloads automatically.", with_full_stop(&line(problem)));
                 notice_ui(ui, view, ProblemSeverity::Error, &text);
             }
             self.approval_ui(ui, view, manifest, asking, actions);
@@ -114,12 +122,12 @@ impl ManifestPage {
         ui: &mut Ui,
         view: &FrameView<'_>,
         manifest: &ManifestBrief,
-        asking: &mut PendingUpstreamRequests,
+        asking: &mut PendingServerRequests,
         actions: &mut Vec<WindowAction>,
     ) {
         let Some(hash) = manifest.hash.as_ref().filter(|_| manifest.needs_approval) else { return };
         let theme = view.theme;
-        let is_as_seen = self.seen.as_ref().is_some_and(|(_, seen)| seen.as_ref() == Some(hash));
+        let is_as_seen = self.opened_manifest.as_ref().is_some_and(|(_, seen)| seen.as_ref() == Some(hash));
         box_ui(ui, view, |ui| {
             ui.label("Agents cannot see its tools until you approve this version.");
             ui.add(
@@ -130,15 +138,15 @@ impl ManifestPage {
             if !is_as_seen {
                 ui.label("The manifest changed while you were reviewing it.");
                 if ui.button("I have reviewed the new version").clicked() {
-                    self.seen = Some((manifest.path.clone(), Some(hash.clone())));
+                    self.opened_manifest = Some((manifest.path.clone(), Some(hash.clone())));
                 }
                 return;
             }
             let text = RichText::new("Approve manifest").color(theme.accent_text);
-            let is_free = !asking.is_open(&UpstreamPurpose::Manifest);
+            let is_free = !asking.is_open(&ServerRequestPurpose::Manifest);
             if ui.add_enabled(is_free, Button::new(text).fill(theme.accent)).clicked() {
-                let decision = UpstreamDecision::ApproveManifest { hash: hash.clone() };
-                asking.decide(decision, UpstreamPurpose::Manifest, actions);
+                let decision = ManagedServerDecision::ApproveManifest { hash: hash.clone() };
+                asking.decide(decision, ServerRequestPurpose::Manifest, actions);
             }
         });
     }
@@ -148,15 +156,15 @@ impl ManifestPage {
         ui: &mut Ui,
         view: &FrameView<'_>,
         manifest: &ManifestBrief,
-        asking: &mut PendingUpstreamRequests,
+        asking: &mut PendingServerRequests,
         actions: &mut Vec<WindowAction>,
     ) {
         let Some(id) = &manifest.id else { return };
         for credential in &manifest.credentials {
-            self.typing.secret_ui(ui, view, &credential.id, credential.set, |secret| {
+            self.secret_field.secret_ui(ui, view, &credential.id, credential.set, |secret| {
                 let (manifest, credential) = (id.clone(), credential.id.clone());
-                let decision = UpstreamDecision::SetManifestSecret { manifest, credential, secret };
-                asking.decide(decision, UpstreamPurpose::Secret { id: None }, actions);
+                let decision = ManagedServerDecision::SetManifestSecret { manifest, credential, secret };
+                asking.decide(decision, ServerRequestPurpose::Secret { id: None }, actions);
             });
             if credential.optional {
                 muted_ui(ui, view.theme, "Optional");
@@ -170,7 +178,7 @@ fn tool_ui(
     view: &FrameView<'_>,
     manifest: &ManifestBrief,
     tool: &ManifestToolBrief,
-    asking: &mut PendingUpstreamRequests,
+    asking: &mut PendingServerRequests,
     actions: &mut Vec<WindowAction>,
 ) {
     let theme = view.theme;
@@ -183,8 +191,8 @@ fn tool_ui(
                 tool::policy_ui(ui, &name, &mut policy);
             }
             if policy != tool.policy {
-                let decision = UpstreamDecision::SetManifestPolicy { tool: tool.name.clone(), policy };
-                asking.decide(decision, UpstreamPurpose::Manifest, actions);
+                let decision = ManagedServerDecision::SetManifestPolicy { tool: tool.name.clone(), policy };
+                asking.decide(decision, ServerRequestPurpose::Manifest, actions);
             }
         });
         if !tool.does.is_empty() {
@@ -198,6 +206,6 @@ fn tool_ui(
     });
 }
 
-fn ended(text: &str) -> String {
+fn with_full_stop(text: &str) -> String {
     if text.ends_with(['.', '!', '?']) { text.to_owned() } else { format!("{text}.") }
 }
