@@ -3,7 +3,7 @@
 use crash_reports::{CrashRole, record_panics};
 use main_process::{
     cli::{self, Roles},
-    demo,
+    run_demo_agent,
 };
 use processes::{inherited_channel, run_warden};
 use std::{ffi::OsString, process::ExitCode};
@@ -25,7 +25,7 @@ fn main() -> ExitCode {
         (Some("--role"), Some("renderer")) => window(),
         (Some("--role"), Some("preview")) => preview(),
         (Some("--role"), Some("demo-agent")) => match arguments.get(3) {
-            Some(workspace) => demo::run_agent(workspace.as_ref()),
+            Some(workspace) => run_demo_agent(workspace.as_ref()),
             None => fail("the demo's agent needs a workspace"),
         },
         _ => match std::env::current_exe() {

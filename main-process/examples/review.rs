@@ -196,18 +196,15 @@ fn propose(workspace: &mut Workspace, round: u64, calls: &mut Vec<Duration>) -> 
         let seed = 100_000 + round * 1_000 + index as u64;
         let start = Instant::now();
         let mut group = workspace.begin();
-        group.handle_agent_request(&client, &ask, moment(seed)).expect("proposed");
+        group.submit(&client, &ask, moment(seed)).expect("proposed");
         group.commit().expect("durable");
         calls.push(start.elapsed());
     }
     let submission = ProposalSubmission { title: "Many notes".to_owned(), ..ProposalSubmission::default() };
     let mut group = workspace.begin();
-    let submitted = group.handle_agent_request(
-        &client,
-        &AgentRequest::Submit { draft: None, submission },
-        moment(8_000 + round),
-    );
-    let id = submitted.expect("submitted").response.proposal.id;
+    let submitted =
+        group.submit(&client, &AgentRequest::Submit { draft: None, submission }, moment(8_000 + round));
+    let id = submitted.expect("submitted").done.proposal.id;
     group.commit().expect("durable");
     id
 }

@@ -6,26 +6,31 @@
 //! The arrows between the modules, none of which points upwards:
 //!
 //! ```text
-//! cli ─▶ renderer_connection, terminal ─▶ router ─▶ writer ─▶ agents ─▶ preview, terraform_worker, upstreams
-//!                                             └▶ demo, export, background, responses, logging, local_user
+//! cli ─▶ renderer_connection, terminal ─▶ router ─▶ writer ─▶ background, responses, logging, local_user
 //! ```
 
-mod agents;
 mod background;
 pub mod cli;
-pub mod demo;
-mod export;
 mod local_user;
 mod logging;
 mod renderer_connection;
 mod responses;
 mod router;
-mod standalone;
 mod terminal;
 #[cfg(test)]
 mod testing;
+#[cfg(test)]
+mod tests;
 mod writer;
 
 pub(crate) use managed_servers as upstreams;
 pub(crate) use preview_sessions as preview;
 pub(crate) use terraform_runs as terraform_worker;
+
+use std::{path::Path, process::ExitCode};
+
+/// Plays the demo's agent.
+pub fn run_demo_agent(workspace: &Path) -> ExitCode {
+    logging::start_logging();
+    demo::run_agent(workspace)
+}

@@ -2,7 +2,6 @@
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "only tests use it")]
 
 use crate::{
-    agents::AgentsHandle,
     preview,
     responses::wait_for,
     router::Router,
@@ -13,6 +12,7 @@ use crate::{
         WriterHandle, WriterMsg, terraform_user,
     },
 };
+use agents::AgentsHandle;
 use authority::Snapshot;
 use crossbeam_channel::Receiver;
 use journal::Journal;

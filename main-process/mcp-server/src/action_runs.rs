@@ -131,21 +131,21 @@ impl ActionRuns {
     /// Registers the stop function. Calls it at once when a stop was already requested.
     pub fn stops_with(&self, id: ProposalId, stop: impl FnOnce() + Send + 'static) {
         let mut kept = self.lock();
-        let doing = kept.get_or_insert(id);
-        if doing.stop_requested {
+        let run = kept.get_or_insert(id);
+        if run.stop_requested {
             drop(kept);
             return stop();
         }
-        doing.stop = Some(Box::new(stop));
+        run.stop = Some(Box::new(stop));
     }
 
     /// Requests a stop. The run may continue for a while and ends like any other.
     pub fn stop(&self, id: ProposalId) {
         let stop = {
             let mut kept = self.lock();
-            let Some(doing) = kept.runs.get_mut(&id).filter(|doing| doing.result.is_none()) else { return };
-            doing.stop_requested = true;
-            doing.stop.take()
+            let Some(run) = kept.runs.get_mut(&id).filter(|run| run.result.is_none()) else { return };
+            run.stop_requested = true;
+            run.stop.take()
         };
         if let Some(stop) = stop {
             stop();
@@ -154,9 +154,9 @@ impl ActionRuns {
 
     pub fn append_output(&self, id: ProposalId, lines: impl IntoIterator<Item = OutputLine>) {
         let mut kept = self.lock();
-        let doing = kept.get_or_insert(id);
+        let run = kept.get_or_insert(id);
         for line in lines {
-            doing.push(line);
+            run.push(line);
         }
         drop(kept);
         self.notify_changed();
@@ -164,9 +164,9 @@ impl ActionRuns {
 
     pub fn finish(&self, id: ProposalId, done: ActionResult) {
         let mut kept = self.lock();
-        let doing = kept.get_or_insert(id);
-        doing.result = Some(Arc::new(done.bounded()));
-        doing.stop = None;
+        let run = kept.get_or_insert(id);
+        run.result = Some(Arc::new(done.bounded()));
+        run.stop = None;
         drop(kept);
         self.notify_changed();
     }
@@ -174,12 +174,12 @@ impl ActionRuns {
     /// Returns at most `most` lines starting at line `from`, and the result when the run has ended.
     pub fn read(&self, id: ProposalId, from: u64, most: usize) -> ActionRunState {
         let kept = self.lock();
-        let Some(doing) = kept.runs.get(&id) else { return ActionRunState::default() };
-        let oldest = doing.count - doing.lines.len() as u64;
-        let first = from.clamp(oldest, doing.count);
+        let Some(run) = kept.runs.get(&id) else { return ActionRunState::default() };
+        let oldest = run.count - run.lines.len() as u64;
+        let first = from.clamp(oldest, run.count);
         let skip = usize::try_from(first - oldest).unwrap_or(usize::MAX);
-        let lines = doing.lines.iter().skip(skip).take(most).cloned().collect();
-        ActionRunState { started: true, first_line: first, lines, result: doing.result.clone() }
+        let lines = run.lines.iter().skip(skip).take(most).cloned().collect();
+        ActionRunState { started: true, first_line: first, lines, result: run.result.clone() }
     }
 }
 
@@ -187,13 +187,13 @@ impl ActionRunTable {
     fn get_or_insert(&mut self, id: ProposalId) -> &mut ActionRun {
         if !self.runs.contains_key(&id) && self.runs.len() >= MAX_RUNS {
             // Running entries are evicted last.
-            let oldest = self.runs.iter().min_by_key(|(_, doing)| (doing.result.is_none(), doing.order));
+            let oldest = self.runs.iter().min_by_key(|(_, run)| (run.result.is_none(), run.order));
             if let Some(oldest) = oldest.map(|(id, _)| *id) {
                 self.runs.remove(&oldest);
             }
         }
-        let Self { runs: action_runs, next } = self;
-        action_runs.entry(id).or_insert_with(|| {
+        let Self { runs, next } = self;
+        runs.entry(id).or_insert_with(|| {
             *next += 1;
             ActionRun { order: *next, ..ActionRun::default() }
         })
@@ -233,38 +233,38 @@ mod tests {
 
     #[test]
     fn lines_are_counted_and_the_oldest_go_first() {
-        let action_runs = ActionRuns::default();
-        assert!(!action_runs.read(id(1), 0, 10).started);
-        action_runs.begin(id(1));
-        assert!(action_runs.read(id(1), 0, 10).started);
-        action_runs.append_output(id(1), (0..MAX_LINES_PER_RUN + 5).map(|number| line(&number.to_string())));
-        let seen = action_runs.read(id(1), 0, 2);
+        let runs = ActionRuns::default();
+        assert!(!runs.read(id(1), 0, 10).started);
+        runs.begin(id(1));
+        assert!(runs.read(id(1), 0, 10).started);
+        runs.append_output(id(1), (0..MAX_LINES_PER_RUN + 5).map(|number| line(&number.to_string())));
+        let seen = runs.read(id(1), 0, 2);
         assert_eq!((seen.first_line, seen.lines[0].text.as_str(), seen.lines.len()), (5, "5", 2));
-        let newest = action_runs.read(id(1), MAX_LINES_PER_RUN as u64 + 4, 10);
+        let newest = runs.read(id(1), MAX_LINES_PER_RUN as u64 + 4, 10);
         assert_eq!(newest.lines, [line(&(MAX_LINES_PER_RUN + 4).to_string())]);
-        assert!(action_runs.read(id(1), u64::MAX, 10).lines.is_empty());
-        action_runs.append_output(id(2), (0..200).map(|_| line(&"x".repeat(MAX_LINE_BYTES * 2))));
-        let bytes: usize = action_runs.read(id(2), 0, 200).lines.iter().map(|line| line.text.len()).sum();
+        assert!(runs.read(id(1), u64::MAX, 10).lines.is_empty());
+        runs.append_output(id(2), (0..200).map(|_| line(&"x".repeat(MAX_LINE_BYTES * 2))));
+        let bytes: usize = runs.read(id(2), 0, 200).lines.iter().map(|line| line.text.len()).sum();
         assert!(bytes <= MAX_LINES_BYTES_PER_RUN, "{bytes}");
     }
 
     #[test]
     fn what_is_done_is_forgotten_before_what_goes_on_and_too_large_an_answer_says_so() {
-        let action_runs = ActionRuns::default();
-        action_runs.begin(id(1));
-        action_runs.finish(id(2), ActionResult::ok("done", json!({ "a": 1 })));
+        let runs = ActionRuns::default();
+        runs.begin(id(1));
+        runs.finish(id(2), ActionResult::ok("done", json!({ "a": 1 })));
         for bits in 10..10 + MAX_RUNS as u64 - 1 {
-            action_runs.begin(id(bits));
+            runs.begin(id(bits));
         }
-        assert!(action_runs.read(id(1), 0, 1).started && !action_runs.read(id(2), 0, 1).started);
-        action_runs.finish(id(1), ActionResult::ok("done", json!("x".repeat(MAX_RESULT_BYTES))));
-        let done = action_runs.read(id(1), 0, 1).result.unwrap();
+        assert!(runs.read(id(1), 0, 1).started && !runs.read(id(2), 0, 1).started);
+        runs.finish(id(1), ActionResult::ok("done", json!("x".repeat(MAX_RESULT_BYTES))));
+        let done = runs.read(id(1), 0, 1).result.unwrap();
         assert_eq!(done.result.as_ref().unwrap_err().code, RefusalCode::LimitExceeded);
     }
 
     #[test]
     fn stopping_reaches_whoever_does_it_once_whichever_comes_first() {
-        let action_runs = ActionRuns::default();
+        let runs = ActionRuns::default();
         let count = Arc::new(AtomicU32::new(0));
         let counted = |count: &Arc<AtomicU32>| {
             let count = Arc::clone(count);
@@ -272,16 +272,16 @@ mod tests {
                 count.fetch_add(1, Ordering::SeqCst);
             }
         };
-        action_runs.begin(id(1));
-        action_runs.stops_with(id(1), counted(&count));
-        action_runs.stop(id(1));
-        action_runs.stop(id(1));
+        runs.begin(id(1));
+        runs.stops_with(id(1), counted(&count));
+        runs.stop(id(1));
+        runs.stop(id(1));
         assert_eq!(count.load(Ordering::SeqCst), 1);
-        action_runs.begin(id(2));
-        action_runs.stop(id(2));
-        action_runs.stops_with(id(2), counted(&count));
+        runs.begin(id(2));
+        runs.stop(id(2));
+        runs.stops_with(id(2), counted(&count));
         assert_eq!(count.load(Ordering::SeqCst), 2);
-        action_runs.stop(id(3));
-        assert!(!action_runs.read(id(3), 0, 1).started, "what nobody does is not begun by that");
+        runs.stop(id(3));
+        assert!(!runs.read(id(3), 0, 1).started, "what nobody does is not begun by that");
     }
 }

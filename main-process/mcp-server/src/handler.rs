@@ -86,6 +86,7 @@ impl AgentHandler {
             view,
             mode: inner.mode(),
             workbench: Arc::clone(&inner.workbench),
+            review: Arc::clone(&inner.review),
             arguments,
             cancelled: cx.ct.clone(),
             progress: ProgressReporter::new(cx.peer.clone(), cx.meta.get_progress_token()),

@@ -51,5 +51,5 @@ pub use surface::{
 pub use tools::proposal_fields;
 pub use view::{
     AgentReplyFn, AgentView, AgentWorkbench, AgentWorkspaceView, BoardHcl, BoardImageRequest,
-    BoardImageSubject, FoundEntity, SpecsView,
+    BoardImageSubject, FoundEntity, ReviewSubmitter, SpecsView,
 };

@@ -1,7 +1,7 @@
 //! The server as the hosting process holds it: its surface, its mode and its clients.
 
 use crate::{
-    AgentHandler, AgentSurface, AgentWorkbench, ClientRegistry, bridge,
+    AgentHandler, AgentSurface, AgentWorkbench, ClientRegistry, ReviewSubmitter, bridge,
     cache::ReplyCache,
     handler::ClientChannel,
     notifications::{self, Subscriptions},
@@ -46,6 +46,7 @@ pub struct AgentService {
 
 pub(crate) struct AgentServiceState {
     pub(crate) workbench: Arc<dyn AgentWorkbench>,
+    pub(crate) review: Arc<dyn ReviewSubmitter>,
     pub(crate) surface: AgentSurface,
     pub(crate) version: String,
     mode: Mutex<McpMode>,
@@ -80,6 +81,7 @@ impl AgentService {
     /// `secret` is a random text that never leaves the process.
     pub fn new(
         workbench: Arc<dyn AgentWorkbench>,
+        review: Arc<dyn ReviewSubmitter>,
         surface: AgentSurface,
         version: &str,
         mode: McpMode,
@@ -87,6 +89,7 @@ impl AgentService {
     ) -> Self {
         let inner = AgentServiceState {
             workbench,
+            review,
             surface,
             version: version.to_owned(),
             mode: Mutex::new(mode),

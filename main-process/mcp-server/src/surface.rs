@@ -2,9 +2,10 @@
 //! the workbench; the server does not change for them.
 
 use crate::{
-    AgentView, AgentWorkbench, AgentWorkspaceView, ProgressReporter, ToolError, ToolErrorCode, ToolReply,
+    AgentView, AgentWorkbench, AgentWorkspaceView, ProgressReporter, ReviewSubmitter, ToolError,
+    ToolErrorCode, ToolReply,
 };
-use authority::proposals::{AgentCallOutcome, AgentClient, AgentRequest};
+use authority::proposals::AgentClient;
 use rmcp::model::{
     JsonObject, Prompt as PromptDefinition, PromptArgument, Tool as ToolDefinition, ToolAnnotations,
 };
@@ -20,6 +21,7 @@ pub struct AgentCall {
     pub view: Arc<AgentView>,
     pub mode: McpMode,
     pub workbench: Arc<dyn AgentWorkbench>,
+    pub review: Arc<dyn ReviewSubmitter>,
     pub arguments: JsonObject,
     /// The caller. `inherits` holds the key of the closed connection that owns the proposal named in the arguments.
     pub client: AgentClient,
@@ -49,35 +51,6 @@ impl AgentCall {
     pub fn arguments<T: DeserializeOwned>(&self) -> Result<T, ToolError> {
         parse_arguments(&self.arguments)
     }
-
-    /// Submits a request to the review queue and waits until the result is durable.
-    pub async fn submit(&self, request: AgentRequest) -> Result<AgentCallOutcome, ToolError> {
-        let (done, answered) = tokio::sync::oneshot::channel();
-        let reply = Box::new(move |result| drop(done.send(result)));
-        self.workbench.submit(self.client.clone(), request, reply);
-        match answered.await {
-            Ok(result) => Ok(result?),
-            Err(_) => Err(service_ended()),
-        }
-    }
-}
-
-impl AgentCall {
-    /// Like [`AgentCall::submit`], for a thread that may block.
-    pub fn submit_and_wait(&self, request: AgentRequest) -> Result<AgentCallOutcome, ToolError> {
-        let (done, answered) = std::sync::mpsc::channel();
-        let reply = Box::new(move |result| drop(done.send(result)));
-        self.workbench.submit(self.client.clone(), request, reply);
-        match answered.recv() {
-            Ok(result) => Ok(result?),
-            Err(_) => Err(service_ended()),
-        }
-    }
-}
-
-fn service_ended() -> ToolError {
-    ToolError::new(ToolErrorCode::ServiceUnavailable, "Draftboard quit before it answered")
-        .hint("Call list_proposals to see whether the request was recorded.")
 }
 
 /// Parses arguments and rejects unknown keys.

@@ -147,7 +147,14 @@ pub struct BoardHcl {
     pub files: BTreeMap<String, Arc<str>>,
     pub findings: Vec<TerraformFindingView>,
 }
+
 pub type AgentReplyFn = Box<dyn FnOnce(Result<AgentCallOutcome, Refusal>) + Send>;
+
+/// Submits the requests of agents to the review queue; implemented by the handle of the writer in the hosting process.
+pub trait ReviewSubmitter: Send + Sync + 'static {
+    /// Returns immediately. Calls `reply` once, after the result is durable or refused.
+    fn submit(&self, client: AgentClient, request: AgentRequest, reply: AgentReplyFn);
+}
 
 /// The workbench, implemented by the hosting process. `changes_since` and `picture` may block; the server calls them
 /// on blocking threads.
@@ -159,10 +166,6 @@ pub trait AgentWorkbench: Send + Sync + 'static {
 
     /// Returns the patches after a revision, or `None` when the journal no longer holds them.
     fn changes_since(&self, revision: Revision) -> Result<Option<Vec<Patch>>, Refusal>;
-
-    /// Runs a request of an agent to the review queue and returns immediately. Calls `reply` once, after the result
-    /// is durable or refused.
-    fn submit(&self, client: AgentClient, request: AgentRequest, reply: AgentReplyFn);
 
     /// The runs of accepted actions.
     fn action_runs(&self) -> &ActionRuns;

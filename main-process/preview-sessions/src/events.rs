@@ -4,9 +4,9 @@ use shared_protocol::{NodeId, preview_sessions::PreviewsView};
 
 /// Receives what changes in the sessions. No method may block: the sessions' thread calls them.
 pub trait PreviewEvents: Send + Sync {
-    /// At least one session differs from the last view.
+    /// Publishes the view; at least one session differs from the last one.
     fn publish_view(&self, view: &PreviewsView);
 
-    /// A person picked this node in a preview.
+    /// Selects the node that a person picked in a preview.
     fn select_node(&self, node: NodeId);
 }

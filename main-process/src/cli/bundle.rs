@@ -1,7 +1,7 @@
 //! `draftboard bundle`: spec bundles from a terminal, read from their folders.
 
 use super::{WorkspaceArguments, format, workspace_at};
-use crate::standalone;
+use agents::standalone;
 use bundles::{Bundle, BundleEntity, BundleFinding, BundleSource, BundleValue, Bundles};
 use clap::Subcommand;
 use journal::{WorkspaceFiles, WorkspacePath, read_config};

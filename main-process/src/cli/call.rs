@@ -1,7 +1,6 @@
 //! `draftboard call`: calls a tool as an agent does.
 
 use super::{format, workspace_at};
-use crate::terminal::TerminalClient;
 use serde_json::{Map, Value, json};
 use shared_protocol::{Refusal, RefusalCode};
 use std::{
@@ -9,6 +8,7 @@ use std::{
     path::Path,
     process::ExitCode,
 };
+use terminal_client::TerminalClient;
 
 const PROTOCOL: &str = "2026-07-28";
 /// No answer of the server is larger.

@@ -1,7 +1,7 @@
 //! `draftboard doctor`: the requirements of Draftboard, and how to fix missing ones.
 
 use super::format;
-use crate::agents::terraform_program;
+use agents::terraform_program;
 use processes::{RuntimeDir, RuntimeDirs};
 use std::{collections::BTreeSet, path::Path, process::ExitCode};
 use system_fonts::{SCRIPT_SAMPLES, ScriptSample, SystemFontList};

@@ -1,7 +1,7 @@
 //! `draftboard mcp`: the stdio bridge. Nothing but MCP goes to standard output.
 
 use super::{Roles, StandaloneArguments, format, serve_bundles, workspace_at};
-use crate::{logging::start_logging, terminal::TerminalClient};
+use crate::logging::start_logging;
 use bridge::DraftboardConnector;
 use processes::spawn_detached;
 use shared_protocol::{Refusal, RefusalCode, mcp::McpMode};
@@ -11,6 +11,7 @@ use std::{
     path::{Path, PathBuf},
     process::ExitCode,
 };
+use terminal_client::TerminalClient;
 use user_folders as paths;
 
 pub(super) fn run(
@@ -28,7 +29,7 @@ pub(super) fn run(
     }
     start_logging();
     let running = BridgeTarget { workspace, exe: roles.exe.clone(), launch };
-    let surface = crate::agents::offline_surface();
+    let surface = agents::offline_surface();
     match bridge::run(running, surface, std::io::stdin(), std::io::stdout()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

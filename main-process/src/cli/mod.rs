@@ -11,7 +11,6 @@ mod cost;
 mod doctor;
 mod edit;
 mod export;
-mod format;
 mod hcl;
 mod import;
 mod log;
@@ -40,14 +39,15 @@ mod validate;
 mod window;
 mod workspace_at;
 
-use crate::{
-    agents::SettingsOverrides,
+use agents::{
+    SettingsOverrides,
     standalone::{self, StandaloneBundles},
 };
 use clap::{CommandFactory, Parser, Subcommand};
 use crash_reports::{CrashRole, record_panics};
 use shared_protocol::{Refusal, RefusalCode, mcp::McpMode, review::ApprovalScope};
 use std::{ffi::OsString, path::PathBuf, process::ExitCode};
+use terminal_client::format;
 
 /// How to start the roles of this executable; the outermost crate knows them.
 #[derive(Debug, Clone)]

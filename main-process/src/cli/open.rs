@@ -2,7 +2,6 @@
 
 use super::{Roles, format, window, workspace_at};
 use crate::{
-    agents,
     logging::start_logging,
     writer::{SessionError, launch, launch_at},
 };

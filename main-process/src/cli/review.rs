@@ -2,7 +2,6 @@
 //! terminal, and the person types it here. Without a person at a terminal nothing is decided.
 
 use super::{WorkspaceArguments, format, workspace_at};
-use crate::terminal::TerminalClient;
 use authority::unified_diff;
 use clap::Subcommand;
 use shared_protocol::{
@@ -18,6 +17,7 @@ use std::{
     io::{BufRead as _, IsTerminal as _, Write as _},
     process::ExitCode,
 };
+use terminal_client::TerminalClient;
 
 #[derive(Debug, Clone, Subcommand)]
 pub(super) enum ReviewVerb {

@@ -2,7 +2,6 @@
 
 use super::{Roles, StandaloneArguments, WorkspaceArguments, format, serve_bundles, window, workspace_at};
 use crate::{
-    agents,
     logging::start_logging,
     writer::{Launch, Session},
 };

@@ -1,9 +1,9 @@
 //! Serving bundles by themselves, from the command line.
 
 use super::{format, window};
-use crate::{
-    agents::DEFAULT_PORT,
-    logging::start_logging,
+use crate::logging::start_logging;
+use agents::{
+    DEFAULT_PORT,
     standalone::{StandaloneBundles, serve_http, serve_stdio},
 };
 use shared_protocol::{Refusal, RefusalCode};

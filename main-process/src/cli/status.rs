@@ -1,7 +1,6 @@
 //! `draftboard status`: the running instances, or the state of one workspace.
 
 use super::{WorkspaceArguments, format, workspace_at::ReachedWorkspace};
-use crate::terminal::TerminalClient;
 use processes::{DiscoveryRecord, RuntimeDirs, instance};
 use shared_protocol::{
     Refusal, RefusalCode,
@@ -10,6 +9,7 @@ use shared_protocol::{
     requests::{DescribeInstance, ViewAgents},
 };
 use std::{path::Path, process::ExitCode};
+use terminal_client::TerminalClient;
 
 pub(super) fn run(at: &WorkspaceArguments) -> ExitCode {
     match at.workspace.as_deref() {

@@ -3,14 +3,12 @@
 
 mod add;
 mod edit;
-mod show;
 
 use super::{
     WorkspaceArguments, call, format,
     review::{self, person_is_here},
     workspace_at,
 };
-use crate::terminal::TerminalClient;
 use clap::Subcommand;
 use serde_json::json;
 use shared_protocol::{
@@ -27,6 +25,7 @@ use shared_protocol::{
     },
 };
 use std::{io::Read as _, path::PathBuf, process::ExitCode};
+use terminal_client::{TerminalClient, managed_servers};
 
 pub(super) const HELP: &str = "Commands that let a program run or let an agent make calls ask for a code. The running Draftboard shows it in\n\
     its window or terminal.\n\n\
@@ -281,11 +280,11 @@ impl UpstreamSession {
         match asked {
             UpstreamVerb::List(_) => {
                 let view = self.view()?;
-                self.print(&view, || show::list(&view))
+                self.print(&view, || managed_servers::list(&view))
             }
             UpstreamVerb::Show { server, .. } => {
                 let details = self.details(&server)?;
-                self.print(&details, || show::details(&details))
+                self.print(&details, || managed_servers::details(&details))
             }
             UpstreamVerb::Add(add) => {
                 let details = self.request(AddServer { form: Box::new(add.form()?) })?;
@@ -293,14 +292,14 @@ impl UpstreamSession {
             }
             UpstreamVerb::Import { list: true, .. } | UpstreamVerb::Import { file: None, .. } => {
                 let sources = self.request(ListImportSources {})?;
-                self.print(&sources, || show::sources(&sources))
+                self.print(&sources, || managed_servers::sources(&sources))
             }
             UpstreamVerb::Import { file: Some(file), only, dry_run, .. } => self.import(&file, only, dry_run),
             UpstreamVerb::Search { query, registry, .. } => {
                 let registry = registry.map(|place| absolute_path(&place));
                 let found = self.request(SearchServerRegistry { registry, query })?;
                 let is_empty = found.is_empty();
-                self.print(&found, || show::format_registry_servers(&found))?;
+                self.print(&found, || managed_servers::format_registry_servers(&found))?;
                 Ok(if is_empty { ExitCode::FAILURE } else { ExitCode::SUCCESS })
             }
             UpstreamVerb::Enable { server, .. } => {
@@ -404,7 +403,7 @@ impl UpstreamSession {
     }
 
     fn print_server(&self, details: &ServerDetails) -> Result<ExitCode, Refusal> {
-        self.print(&details.brief, || show::server_line(&details.brief))
+        self.print(&details.brief, || managed_servers::server_line(&details.brief))
     }
 
     fn import(&mut self, file: &PathBuf, only: Vec<String>, dry_run: bool) -> Result<ExitCode, Refusal> {
@@ -425,7 +424,7 @@ impl UpstreamSession {
             view.skipped.retain(|(name, _)| only.contains(name));
         }
         if dry_run {
-            return self.print(&view, || show::import(&view));
+            return self.print(&view, || managed_servers::import(&view));
         }
         let names = view.servers.iter().map(|server| server.form.name.clone()).collect();
         let ImportedServers { servers, mut refused } = self.request(ImportServers { source, names })?;
@@ -433,7 +432,9 @@ impl UpstreamSession {
         let is_whole = refused.is_empty();
         let skipped = view.skipped;
         let data = json!({ "servers": servers, "refused": refused, "skipped": skipped });
-        self.print(&data, || show::format_imported(&servers, &refused) + &show::format_skipped(&skipped))?;
+        self.print(&data, || {
+            managed_servers::format_imported(&servers, &refused) + &managed_servers::format_skipped(&skipped)
+        })?;
         Ok(if is_whole { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 
@@ -466,7 +467,7 @@ impl UpstreamSession {
         for server in servers {
             all.extend(self.details(&server)?.tools);
         }
-        self.print(&all, || show::tools(&all))
+        self.print(&all, || managed_servers::tools(&all))
     }
 
     fn approve(&mut self, server: &str, named: &[String]) -> Result<ExitCode, Refusal> {
@@ -478,7 +479,7 @@ impl UpstreamSession {
             let waits = tool.approval != ToolApproval::Approved;
             if is_named || (named.is_empty() && waits) {
                 // On standard error: the person must see it, also when the output is redirected.
-                review::print_line(&show::tool(tool));
+                review::print_line(&managed_servers::tool(tool));
                 tools.push((tool.name.clone(), tool.hash.clone()));
             }
         }
@@ -549,7 +550,7 @@ impl UpstreamSession {
         if self.json {
             format::print_json(&json!({ "ok": !result.is_error, "data": value }));
         } else {
-            format::print_visible(&show::format_call_result(&value));
+            format::print_visible(&managed_servers::format_call_result(&value));
         }
         Ok(if result.is_error { ExitCode::FAILURE } else { ExitCode::SUCCESS })
     }

@@ -2,14 +2,14 @@
 
 use super::{Roles, format};
 use crate::{
-    agents, preview, renderer_connection,
+    preview, renderer_connection,
     router::Router,
     terminal::TerminalServer,
     terraform_worker,
     upstreams::{self, ManagedServerContext, ManagedServerFolders},
     writer::{
-        AgentsWriterLink, Launch, PreviewWriterLink, ProcessHandle, ProcessSignal, Services,
-        TerraformWriterLink, WriterHandle, WriterMsg, terraform_user,
+        Launch, PreviewWriterLink, ProcessHandle, ProcessSignal, Services, TerraformWriterLink, WriterHandle,
+        WriterMsg, terraform_user,
     },
 };
 use crash_reports::{self, CrashRole, RunningMarker};
@@ -70,9 +70,10 @@ pub(super) fn run(
     let launcher = preview::PreviewLauncher::of_role(roles.exe.clone());
     let previewing = preview::start(previews.clone(), wishes, around, launcher)?;
     let deps = agents::AgentsDeps {
-        events: Arc::new(AgentsWriterLink(host.clone())),
+        events: Arc::new(host.clone()),
         terraform: terraform.clone(),
         previews: previews.clone(),
+        settings: paths::settings(),
     };
     let started = agents::start(agents.clone(), agents_messages, deps, overrides)
         .inspect_err(|error| tracing::error!(%error, "agents cannot connect"));

@@ -3,7 +3,6 @@
 use super::standalone_terraform::StandaloneTerraform;
 use crate::{
     local_user::user_name,
-    terminal::TerminalClient,
     writer::{WorkspaceRequest, WorkspaceTurn},
 };
 use processes::{DiscoveryRecord, LockError, RuntimeDirs, WorkspaceLock, instance};
@@ -11,8 +10,8 @@ use shared_protocol::{
     Actor, ActorKind, Refusal, RefusalCode, messages::WorkbenchRequest, requests::TerminalRequest,
 };
 use std::path::{Path, PathBuf};
-use workspace::time_and_seed;
-use workspace::{OpenWorkspaceError, Workspace};
+use terminal_client::TerminalClient;
+use workspace::{OpenWorkspaceError, Workspace, time_and_seed};
 
 /// The named folder, or the nearest one upwards that is a workspace.
 pub(super) fn find(named: Option<&Path>) -> Result<PathBuf, Refusal> {

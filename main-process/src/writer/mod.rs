@@ -21,20 +21,14 @@ mod writer_thread;
 pub(crate) use launching::{Launch, launch, launch_at};
 pub(crate) use process::{ProcessHandle, ProcessSignal};
 pub(crate) use requests::{WorkspaceRequest, WorkspaceTurn};
-pub(crate) use service_links::{
-    AgentsWriterLink, PreviewWriterLink, TerraformWriterLink, terraform_answer, terraform_user,
-};
+pub(crate) use service_links::{PreviewWriterLink, TerraformWriterLink, terraform_answer, terraform_user};
 pub(crate) use session::{ServeTerminals, Session, SessionError};
 pub(crate) use subscriber::MAX_QUEUED;
 
-use crate::{
-    agents::{self, AgentsAddress},
-    background, preview,
-    responses::wait_for,
-    terraform_worker, upstreams,
-};
+use crate::{background, preview, responses::wait_for, terraform_worker, upstreams};
+use agents::AgentsAddress;
 use authority::proposals::{AgentClient, AgentRequest};
-use crossbeam_channel::{SendTimeoutError, Sender, TrySendError, bounded};
+use crossbeam_channel::{SendTimeoutError, Sender, bounded};
 use journal::FileChange;
 use mcp_server::AgentReplyFn;
 use shared_protocol::{
@@ -70,7 +64,7 @@ pub(crate) enum WriterMsg {
         responder: Responder<AppliedCommand>,
     },
     /// A request of an agent to the review queue; joins the group of mutations.
-    AgentRequest {
+    Submit {
         client: AgentClient,
         request: AgentRequest,
         reply: AgentReplyFn,
@@ -126,7 +120,7 @@ impl WriterMsg {
     pub(super) fn refuse(self, refusal: Refusal) {
         match self {
             Self::Mutate { responder, .. } => responder.send(Err(refusal)),
-            Self::AgentRequest { reply, .. } => reply(Err(refusal)),
+            Self::Submit { reply, .. } => reply(Err(refusal)),
             Self::OfWorkspace { message, .. } => message.refuse(refusal),
             Self::Call(WriterCall(call)) => call(Err(refusal)),
             Self::AuditLine { .. }
@@ -213,15 +207,6 @@ impl WriterHandle {
         }
     }
 
-    /// Submits an agent's request to the review queue without waiting; a full channel refuses it.
-    pub(crate) fn submit(&self, client: AgentClient, request: AgentRequest, reply: AgentReplyFn) {
-        match self.messages.try_send(WriterMsg::AgentRequest { client, request, reply }) {
-            Ok(()) => {}
-            Err(TrySendError::Full(message)) => message.refuse(too_many()),
-            Err(TrySendError::Disconnected(message)) => message.refuse(closing()),
-        }
-    }
-
     /// Changes the workspace.
     pub(crate) fn mutate(&self, mutation: Mutation, actor: Actor, responder: Responder<AppliedCommand>) {
         // A message that is not delivered is answered.
@@ -262,7 +247,7 @@ impl WriterHandle {
             let snapshot = writer.workspace().snapshot().clone();
             background::spawn("export", responder, move |responder| {
                 let ExportBoard { board, path } = request;
-                let drawn = crate::export::export(&snapshot, board, Path::new(&path));
+                let drawn = board_export::export(&snapshot, board, Path::new(&path));
                 responder.send(drawn.map(|bytes| ExportedFile { path, bytes }));
             });
         });

@@ -154,7 +154,7 @@ impl WorkspaceRequest for ReadAudit {
 
 impl WorkspaceRequest for ExportBoard {
     fn handle(self, turn: &mut WorkspaceTurn<'_>) -> Result<ExportedFile, Refusal> {
-        let bytes = crate::export::export(turn.workspace.snapshot(), self.board, Path::new(&self.path))?;
+        let bytes = board_export::export(turn.workspace.snapshot(), self.board, Path::new(&self.path))?;
         Ok(ExportedFile { path: self.path, bytes })
     }
 }

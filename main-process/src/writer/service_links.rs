@@ -2,15 +2,13 @@
 
 use super::{WriterHandle, WriterMsg};
 use crate::{
-    agents::{self, AgentsAddress},
     local_user::user_name,
     preview,
     responses::wait_for,
     terraform_worker::{self, TerraformEvent, TerraformEvents},
     upstreams::{ManagedServerEvents, RequestOrigin},
 };
-use authority::proposals::{AgentClient, AgentRequest};
-use mcp_server::AgentReplyFn;
+use agents::{AgentsAddress, AgentsEvents};
 use shared_protocol::{
     Actor, ActorKind, NodeId, ProposalId, Refusal, RefusalCode, Revision,
     mcp::McpView,
@@ -39,30 +37,24 @@ pub(crate) struct PreviewWriterLink {
     pub(crate) agents: agents::AgentsHandle,
 }
 
-pub(crate) struct AgentsWriterLink(pub(crate) WriterHandle);
-
-impl agents::AgentsEvents for AgentsWriterLink {
+impl AgentsEvents for WriterHandle {
     fn publish_view(&self, view: McpView) {
         // Refused: the writer has ended, and nobody shows the view.
-        let _ = self.0.send(WriterMsg::Mcp(Box::new(view)));
+        let _ = self.send(WriterMsg::Mcp(Box::new(view)));
     }
 
     fn record_address(&self, address: Option<AgentsAddress>) {
         // Refused: the writer has ended, and the record is gone.
-        let _ = self.0.send(WriterMsg::McpAddress(address));
+        let _ = self.send(WriterMsg::McpAddress(address));
     }
 
     fn run_after_recording(&self, respond: Box<dyn FnOnce() + Send>) {
-        self.0.run_in_turn(respond);
-    }
-
-    fn submit(&self, client: AgentClient, request: AgentRequest, reply: AgentReplyFn) {
-        self.0.submit(client, request, reply);
+        self.run_in_turn(respond);
     }
 
     fn read_patches(&self, since: Revision) -> Result<Option<Vec<Patch>>, Refusal> {
         let actor = Actor::new(ActorKind::Terminal, user_name());
-        self.0.wait_for(ReadPatches { since }, actor, READ_LIMIT)
+        self.wait_for(ReadPatches { since }, actor, READ_LIMIT)
     }
 }
 
@@ -77,8 +69,8 @@ impl preview::PreviewEvents for PreviewWriterLink {
 }
 
 impl TerraformEvents for TerraformWriterLink {
-    fn publish(&self, told: TerraformEvent) {
-        let message = match told {
+    fn publish(&self, event: TerraformEvent) {
+        let message = match event {
             TerraformEvent::View(view) => {
                 let statuses = view.boards.iter().flat_map(|board| board.statuses.iter().copied());
                 self.agents.published.show_deployments(statuses.collect());

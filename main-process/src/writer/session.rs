@@ -1,7 +1,7 @@
 //! An open workspace with its lock, its published socket and its file watcher.
 
 use super::{WriterHandle, WriterMsg};
-use crate::agents::AgentsAddress;
+use agents::AgentsAddress;
 use crossbeam_channel::Receiver;
 use journal::{FileChange, WorkspaceWatcher};
 use processes::{Instance, LockError, PublishError, RuntimeDir, RuntimeDirError, RuntimeDirs, WorkspaceLock};

@@ -20,16 +20,13 @@ use super::{
     requests::{WorkspaceRequest, WorkspaceTurn, describe_closed},
     subscriber::Subscriber,
 };
-use crate::{
-    agents::{self, AgentsAddress},
-    local_user::user_name,
-    preview, terraform_worker, upstreams,
-};
+use crate::{local_user::user_name, preview, terraform_worker, upstreams};
+use agents::AgentsAddress;
 use authority::proposals::{AgentCallOutcome, AgentClient, AgentRequest};
 use crash_reports::CrashStore;
-use crossbeam_channel::{Receiver, RecvTimeoutError};
+use crossbeam_channel::{Receiver, RecvTimeoutError, TrySendError};
 use journal::FileChange;
-use mcp_server::AgentReplyFn;
+use mcp_server::{AgentReplyFn, ReviewSubmitter};
 use processes::GuardedProgram;
 use shared_protocol::{
     Actor, ElementId, NodeId, Refusal,
@@ -103,6 +100,17 @@ enum GroupResult {
     Mutation(Responder<AppliedCommand>, Result<AppliedCommand, Refusal>),
     AgentRequest(AgentReplyFn, Box<Result<AgentCallOutcome, Refusal>>),
     AuditLine,
+}
+
+impl ReviewSubmitter for WriterHandle {
+    /// Submits an agent's request, which joins the next group, and does not wait; a full channel refuses it.
+    fn submit(&self, client: AgentClient, request: AgentRequest, reply: AgentReplyFn) {
+        match self.messages.try_send(WriterMsg::Submit { client, request, reply }) {
+            Ok(()) => {}
+            Err(TrySendError::Full(message)) => message.refuse(super::too_many()),
+            Err(TrySendError::Disconnected(message)) => message.refuse(super::closing()),
+        }
+    }
 }
 
 impl Writer {
@@ -221,7 +229,7 @@ impl Writer {
             WriterMsg::Mutate { mutation, actor, responder } => {
                 GroupMember::Mutation { mutation, actor, responder }
             }
-            WriterMsg::AgentRequest { client, request, reply } => {
+            WriterMsg::Submit { client, request, reply } => {
                 GroupMember::AgentRequest { client: Box::new(client), request: Box::new(request), reply }
             }
             WriterMsg::AuditLine { event, by, reason } => GroupMember::AuditLine { event, by, reason },
@@ -323,7 +331,7 @@ impl Writer {
                 }
                 GroupMember::AgentRequest { client, request, reply } => GroupResult::AgentRequest(
                     reply,
-                    Box::new(group.handle_agent_request(&client, &request, time_and_seed())),
+                    Box::new(group.submit(&client, &request, time_and_seed())),
                 ),
                 GroupMember::AuditLine { event, by, reason } => {
                     group.record_audit_line(event, (by.name, by.channel), reason, time_and_seed());

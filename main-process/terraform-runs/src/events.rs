@@ -16,7 +16,7 @@ pub enum TerraformEvent {
 /// The rest of the process, as far as Terraform runs report to it.
 pub trait TerraformEvents: Send + Sync {
     /// Publishes an event. May wait; the writer never calls it.
-    fn publish(&self, told: TerraformEvent);
+    fn publish(&self, event: TerraformEvent);
 
     /// Changes the workspace. The change is durable when it returns.
     fn apply(&self, mutation: Mutation, actor: Actor) -> Result<AppliedCommand, Refusal>;

@@ -49,7 +49,7 @@ fn step_at<T>(
 }
 
 fn ask(bench: &mut Bench, who: &str, ask: &AgentRequest) -> Result<AgentCallOutcome, Refusal> {
-    step(bench, |group, moment| group.handle_agent_request(&agent(who), ask, moment))
+    step(bench, |group, moment| group.submit(&agent(who), ask, moment))
 }
 
 fn propose(bench: &mut Bench, who: &str, command: &str) -> ProposalId {

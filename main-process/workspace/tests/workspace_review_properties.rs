@@ -86,7 +86,7 @@ fn step<T>(
 fn ask(bench: &mut Bench, ask: &AgentRequest) -> Result<ProposalId, Refusal> {
     let proposer = Proposer { key: "one".to_owned(), name: "Agent".to_owned(), version: "1".to_owned() };
     let client = AgentClient { proposer, connected: true, inherited_key: None };
-    step(bench, |group, moment| group.handle_agent_request(&client, ask, moment))
+    step(bench, |group, moment| group.submit(&client, ask, moment))
         .map(|outcome| outcome.response.proposal.id)
 }
 

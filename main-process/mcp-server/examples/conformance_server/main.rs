@@ -16,7 +16,7 @@ use authority::{
 use handler::Fixtures;
 use mcp_server::{
     ActionRuns, AgentReplyFn, AgentService, AgentSurface, AgentView, AgentWorkbench, AgentWorkspaceView,
-    BoardHcl, BoardImageRequest,
+    BoardHcl, BoardImageRequest, ReviewSubmitter,
     http::{HttpEdge, HttpLimits},
 };
 use shared_protocol::{
@@ -35,6 +35,12 @@ struct Empty {
     action_runs: ActionRuns,
 }
 
+impl ReviewSubmitter for Empty {
+    fn submit(&self, _: AgentClient, _: AgentRequest, reply: AgentReplyFn) {
+        reply(Err(Refusal::new(RefusalCode::NoWorkspace, "No workspace is open")));
+    }
+}
+
 impl AgentWorkbench for Empty {
     fn view(&self) -> Arc<AgentView> {
         Arc::default()
@@ -46,10 +52,6 @@ impl AgentWorkbench for Empty {
 
     fn changes_since(&self, _: Revision) -> Result<Option<Vec<Patch>>, Refusal> {
         Ok(None)
-    }
-
-    fn submit(&self, _: AgentClient, _: AgentRequest, reply: AgentReplyFn) {
-        reply(Err(Refusal::new(RefusalCode::NoWorkspace, "No workspace is open")));
     }
 
     fn action_runs(&self) -> &ActionRuns {
@@ -86,6 +88,7 @@ async fn main() {
     };
     let workbench = Arc::new(Empty { changed: watch::Sender::new(0), action_runs: ActionRuns::default() });
     let service = AgentService::new(
+        Arc::clone(&workbench) as Arc<dyn AgentWorkbench>,
         workbench,
         AgentSurface::core(),
         env!("CARGO_PKG_VERSION"),

@@ -15,7 +15,7 @@ use authority::{
 };
 use mcp_server::{
     ActionRuns, AgentReplyFn, AgentService, AgentSurface, AgentView, AgentWorkbench, AgentWorkspaceView,
-    BoardHcl, BoardImageRequest, ProxiedTools,
+    BoardHcl, BoardImageRequest, ProxiedTools, ReviewSubmitter,
     http::{HttpEdge, HttpLimits},
 };
 use serde_json::{Value, json};
@@ -208,6 +208,23 @@ impl Bench {
     }
 }
 
+impl ReviewSubmitter for Bench {
+    fn submit(&self, client: AgentClient, request: AgentRequest, reply: AgentReplyFn) {
+        let mut state = self.state.lock().unwrap();
+        state.seed += 1;
+        let view = AgentView::clone(&state.view);
+        let mut review = view.review.clone();
+        let snapshot = &view.workspace.as_ref().unwrap().snapshot;
+        let done = review.handle_request(snapshot, &client, &request, (1_000, state.seed));
+        if done.is_ok() {
+            state.view = Arc::new(AgentView { review, review_stamp: view.review_stamp + 1, ..view });
+        }
+        drop(state);
+        self.changed.send_modify(|count| *count += 1);
+        reply(done.map(|done| AgentCallOutcome { response: done, accepted: None }));
+    }
+}
+
 impl AgentWorkbench for Bench {
     fn view(&self) -> Arc<AgentView> {
         Arc::clone(&self.state.lock().unwrap().view)
@@ -221,21 +238,6 @@ impl AgentWorkbench for Bench {
         let state = self.state.lock().unwrap();
         let later = state.patches.iter().filter(|patch| patch.revision > revision).cloned().collect();
         Ok((revision.0 >= state.forgotten).then_some(later))
-    }
-
-    fn submit(&self, client: AgentClient, ask: AgentRequest, reply: AgentReplyFn) {
-        let mut state = self.state.lock().unwrap();
-        state.seed += 1;
-        let view = AgentView::clone(&state.view);
-        let mut review = view.review.clone();
-        let snapshot = &view.workspace.as_ref().unwrap().snapshot;
-        let done = review.handle_request(snapshot, &client, &ask, (1_000, state.seed));
-        if done.is_ok() {
-            state.view = Arc::new(AgentView { review, review_stamp: view.review_stamp + 1, ..view });
-        }
-        drop(state);
-        self.changed.send_modify(|count| *count += 1);
-        reply(done.map(|done| AgentCallOutcome { response: done, accepted: None }));
     }
 
     fn action_runs(&self) -> &ActionRuns {
@@ -297,6 +299,7 @@ pub(crate) fn service(bench: &Arc<Bench>) -> AgentService {
 pub(crate) fn service_in(bench: &Arc<Bench>, mode: McpMode) -> AgentService {
     let service = AgentService::new(
         Arc::clone(bench) as Arc<dyn AgentWorkbench>,
+        Arc::clone(bench) as Arc<dyn ReviewSubmitter>,
         AgentSurface::core(),
         "9.9.9",
         mode,

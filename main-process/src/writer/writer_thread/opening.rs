@@ -1,10 +1,7 @@
 //! Opening another workspace in place of the one that is open.
 
 use super::Writer;
-use crate::{
-    demo,
-    writer::{Session, WriterHandle, launching, publisher::Committed},
-};
+use crate::writer::{Session, WriterHandle, launching, publisher::Committed};
 use serde::Serialize;
 use shared_protocol::{
     Actor, Refusal,

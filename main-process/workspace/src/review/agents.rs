@@ -7,7 +7,7 @@ use shared_protocol::{ProposalState, Refusal, review::AuditEvent};
 
 impl MutationGroup<'_> {
     /// Carries out an agent's request on the state of the group. A refusal leaves the group as it was.
-    pub fn handle_agent_request(
+    pub fn submit(
         &mut self,
         client: &AgentClient,
         request: &AgentRequest,

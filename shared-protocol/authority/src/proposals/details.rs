@@ -2,13 +2,13 @@
 
 use super::{
     dependencies::direct_dependencies,
-    drafting::new_problems,
     effects::effects,
     field_clashes::field_clashes,
     overlay::ProposalOverlay,
     queue::ReviewQueue,
     refit::refit,
     risk::{AddedNodes, risks, risks_of},
+    submission::new_problems,
     summary_lines::lines,
 };
 use crate::{Snapshot, unified_diff};

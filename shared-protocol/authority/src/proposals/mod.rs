@@ -8,7 +8,6 @@
 mod agent_requests;
 mod dependencies;
 mod details;
-mod drafting;
 mod effects;
 mod field_clashes;
 mod overlay;
@@ -17,14 +16,15 @@ mod rebase_queue;
 mod refit;
 mod review;
 mod risk;
+mod submission;
 mod summary_lines;
 
 pub use agent_requests::{
-    AgentCallOutcome, AgentRequest, AgentResponse, DraftStepOutcome, ProposalInput, StandingApprovalGrant,
+    AgentCallOutcome, AgentRequest, AgentResponse, DraftSelector, DraftStepOutcome, ProposalInput,
+    StandingApprovalGrant,
 };
 pub use dependencies::with_needs;
 pub use details::{brief, open};
-pub use drafting::{DraftSelector, ProposalSubmission};
 pub use effects::{effects, effects_without_cause};
 pub(crate) use field_clashes::describe_conflict;
 pub use field_clashes::field_clashes;
@@ -32,4 +32,5 @@ pub use overlay::ProposalOverlay;
 pub use queue::{AgentClient, ProposeResult, QueueLimits, ReviewQueue};
 pub use review::AcceptedChanges;
 pub use risk::risks;
+pub use submission::ProposalSubmission;
 pub use summary_lines::lines;

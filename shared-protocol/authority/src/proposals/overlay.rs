@@ -1,8 +1,8 @@
 //! The workspace with a proposal applied.
 
 use super::{field_clashes::describe_conflict, rebase_queue::mentioned_subjects};
-use crate::{ApplyError, CommandDecision, Snapshot, decide, decide::refusal_for_apply_error, rebase};
-use shared_protocol::{Change, Command, ProposalSubject, Refusal, RefusalCode};
+use crate::{ApplyError, Snapshot, decide::refusal_for_apply_error, rebase};
+use shared_protocol::{Change, ProposalSubject, Refusal, RefusalCode};
 use std::collections::BTreeSet;
 
 /// The current state with a proposal's changes applied.
@@ -53,13 +53,7 @@ impl ProposalOverlay {
         Self::rebase_strict(snapshot, changes).map_err(stale_refusal)
     }
 
-    /// Decides a command on the overlay and adds its changes.
-    pub(super) fn run(&mut self, command: &Command, seed: u64) -> Result<CommandDecision, Refusal> {
-        let decision = decide(&self.state, command, seed)?;
-        self.add(&decision.changes)?;
-        Ok(decision)
-    }
-
+    /// Adds changes that were decided on this state.
     pub(super) fn add(&mut self, changes: &[Change]) -> Result<(), Refusal> {
         let mut state = self.state.clone();
         for change in changes {

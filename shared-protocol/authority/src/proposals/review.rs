@@ -10,7 +10,7 @@ use super::{
     refit::{RefitResult, refit},
     risk::is_destructive,
 };
-use crate::Snapshot;
+use crate::{Snapshot, decide};
 use shared_protocol::{
     Change, Command, Proposal, ProposalId, ProposalState, ProposalSubject, Refusal, RefusalCode,
     proposal::{
@@ -215,7 +215,8 @@ impl ReviewQueue {
             .hint("Review it again, then decide."));
         }
         let RefitResult { mut overlay, notes, .. } = refit(snapshot, &proposal).map_err(stale_refusal)?;
-        let decision = overlay.run(command, seed)?;
+        let decision = decide(&overlay.state, command, seed)?;
+        overlay.add(&decision.changes)?;
         proposal.changes = overlay.changes;
         proposal.chosen.extend(&decision.assignments);
         proposal.steps.extend(notes.into_iter().map(note_step));

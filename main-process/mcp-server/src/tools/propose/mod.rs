@@ -196,6 +196,30 @@ impl CommonArguments {
     }
 }
 
+impl AgentCall {
+    /// Submits a request to the review queue and waits until the result is durable.
+    pub async fn submit(&self, request: AgentRequest) -> Result<AgentCallOutcome, ToolError> {
+        let (sender, response) = tokio::sync::oneshot::channel();
+        // A call that was cancelled has no receiver.
+        let reply = Box::new(move |result| drop(sender.send(result)));
+        self.review.submit(self.client.clone(), request, reply);
+        response.await.map_err(|_| service_ended())?.map_err(ToolError::from)
+    }
+
+    /// Like [`AgentCall::submit`], for a thread that may block.
+    pub fn submit_and_wait(&self, request: AgentRequest) -> Result<AgentCallOutcome, ToolError> {
+        let (sender, response) = std::sync::mpsc::channel();
+        let reply = Box::new(move |result| drop(sender.send(result)));
+        self.review.submit(self.client.clone(), request, reply);
+        response.recv().map_err(|_| service_ended())?.map_err(ToolError::from)
+    }
+}
+
+fn service_ended() -> ToolError {
+    ToolError::new(ToolErrorCode::ServiceUnavailable, "Draftboard quit before it answered")
+        .hint("Call list_proposals to see whether the request was recorded.")
+}
+
 fn proposal_id(text: &str, field: &str) -> Result<ProposalId, ToolError> {
     text.parse().map_err(|error: shared_protocol::ids::IdError| {
         ToolError::new(ToolErrorCode::BadRequest, error.to_string()).field(field)

@@ -1,0 +1,202 @@
+//! Changes of entities by agents: planned on the bundles as the agent's draft has them, and proposed like anything else.
+
+use super::{BundleChanges, PublishedBundles, not_allowed};
+use authority::{
+    CommandDecision,
+    proposals::{AgentCallOutcome, AgentRequest, DraftSelector, ProposalInput, ProposalSubmission},
+};
+use bundles::{BundleChangePlan, BundleErrorCode, BundleRefusal, BundleToolResponse, BundleValue, Bundles};
+use mcp_server::{AgentCall, ToolError};
+use serde_json::{Value, json};
+use shared_protocol::{Change, ProposalId, SourcePath, mcp::McpMode};
+use std::{collections::BTreeMap, sync::Arc};
+
+/// Arguments that are about the proposal and not about the changes.
+const OF_PROPOSALS: [&str; 5] = ["proposal", "submit", "title", "rationale", "supersedes"];
+
+/// Through the review queue.
+pub(crate) struct ProposedChanges;
+
+impl BundleChanges for ProposedChanges {
+    fn extend(&self, input: &mut Value) {
+        if let Some(Value::Object(properties)) = input.get_mut("properties") {
+            let text = |what: &str| json!({ "type": "string", "description": what });
+            properties.insert("proposal".to_owned(), text("draft to add to; default: this connection's"));
+            properties.insert("submit".to_owned(), json!({ "type": "boolean" }));
+            properties.insert("title".to_owned(), text("default: what it does, in words"));
+            properties.insert("rationale".to_owned(), json!({ "type": "string" }));
+            properties
+                .insert("supersedes".to_owned(), text("with submit: a proposal of yours that this replaces"));
+        }
+    }
+
+    fn arguments(&self, call: &AgentCall) -> Value {
+        let own = call.arguments.iter().filter(|(key, _)| !OF_PROPOSALS.contains(&key.as_str()));
+        Value::Object(own.map(|(key, value)| (key.clone(), value.clone())).collect())
+    }
+
+    fn base(&self, call: &AgentCall) -> Result<Option<Bundles>, BundleRefusal> {
+        if call.mode != McpMode::Guarded || call.arguments.get("submit") == Some(&Value::Bool(true)) {
+            return Ok(None);
+        }
+        let review = &call.view.review;
+        let draft = review
+            .draft(ProposalArguments::parse(call)?.proposal, &call.client)
+            .map_err(|error| to_bundle_refusal(error.into()))?;
+        let shown = call.view.specs::<PublishedBundles>();
+        Ok(draft.zip(shown).and_then(|(draft, shown)| with_draft(&shown.0, &draft.changes)))
+    }
+
+    fn apply(&self, call: &AgentCall, plan: &BundleChangePlan) -> Result<BundleToolResponse, BundleRefusal> {
+        if call.mode != McpMode::Guarded {
+            return Err(not_allowed(
+                "Agents only observe now: ask for a dry run (dryRun: true). The designer can let agents propose changes: mode guarded",
+            ));
+        }
+        let asked = ProposalArguments::parse(call)?;
+        let draft = match (asked.proposal, asked.submit) {
+            (Some(id), _) => DraftSelector::ById(id),
+            (None, true) => DraftSelector::New,
+            (None, false) => DraftSelector::Current,
+        };
+        if asked.supersedes.is_some() && !asked.submit {
+            let message = "a draft replaces nothing before it is submitted: give supersedes with submit: true, or to submit_proposal";
+            return Err(refusal(BundleErrorCode::BadRequest, message.to_owned(), "supersedes"));
+        }
+        let what = ProposalInput::Changes(decision(call, plan)?);
+        let submit = asked.submit.then(|| ProposalSubmission {
+            title: asked.title.unwrap_or_default(),
+            rationale: asked.rationale,
+            supersedes: asked.supersedes,
+        });
+        let proposed =
+            call.submit_and_wait(AgentRequest::Propose { draft, what, submit }).map_err(to_bundle_refusal)?;
+        answer(call, plan, &proposed)
+    }
+
+    fn has_drafts(&self) -> bool {
+        true
+    }
+}
+
+#[derive(Default)]
+struct ProposalArguments {
+    proposal: Option<ProposalId>,
+    submit: bool,
+    title: Option<String>,
+    rationale: String,
+    supersedes: Option<ProposalId>,
+}
+
+impl ProposalArguments {
+    fn parse(call: &AgentCall) -> Result<Self, BundleRefusal> {
+        let wrong = |key: &str, what: &str| {
+            refusal(BundleErrorCode::BadRequest, format!("{key} must be {what}"), key)
+        };
+        let text = |key: &str| match call.arguments.get(key) {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text.clone())),
+            Some(_) => Err(wrong(key, "a text")),
+        };
+        let id = |key: &str| {
+            let named = text(key)?;
+            named.map(|text| text.parse().map_err(|_| wrong(key, "the id of a proposal"))).transpose()
+        };
+        let submit = match call.arguments.get("submit") {
+            None | Some(Value::Null) => false,
+            Some(Value::Bool(submit)) => *submit,
+            Some(_) => return Err(wrong("submit", "true or false")),
+        };
+        Ok(Self {
+            proposal: id("proposal")?,
+            submit,
+            title: text("title")?,
+            rationale: text("rationale")?.unwrap_or_default(),
+            supersedes: id("supersedes")?,
+        })
+    }
+}
+
+/// The bundles with what a draft does to their files; nothing when it does nothing to them.
+pub(super) fn with_draft(bundles: &Bundles, changes: &[Change]) -> Option<Bundles> {
+    let mut texts: BTreeMap<&SourcePath, Option<Arc<str>>> = BTreeMap::new();
+    for change in changes {
+        if let Change::Source { path, after, .. } = change {
+            texts.insert(path, after.clone());
+        }
+    }
+    let mut drafted = None;
+    for known in bundles.iter() {
+        let Some(root) = known.root().to_str() else { continue };
+        let within =
+            |path: &SourcePath| path.as_str().strip_prefix(root)?.strip_prefix('/').map(str::to_owned);
+        let own: Vec<_> =
+            texts.iter().filter_map(|(path, text)| Some((within(path)?, text.clone()))).collect();
+        if own.is_empty() {
+            continue;
+        }
+        let all: &mut Bundles = drafted.get_or_insert_with(|| bundles.clone());
+        let followed = all.get_mut(known.id()).map(|bundle| bundle.set_texts(own));
+        if let Some(Err(error)) = followed {
+            tracing::warn!(%error, bundle = known.id(), "a draft's bundle cannot be read");
+            all.remove(known.id());
+        }
+    }
+    drafted
+}
+
+/// The plan's files as changes of the workspace's sources.
+fn decision(call: &AgentCall, plan: &BundleChangePlan) -> Result<CommandDecision, BundleRefusal> {
+    let shown = call.view.specs::<PublishedBundles>();
+    let bundle = shown.and_then(|shown| shown.0.get(plan.bundle_id()));
+    let gone =
+        || refusal(BundleErrorCode::NotFound, format!("there is no bundle {}", plan.bundle_id()), "bundleId");
+    let root = bundle.and_then(|bundle| bundle.root().to_str()).ok_or_else(gone)?;
+    let mut changes = Vec::with_capacity(plan.edits().len());
+    for edit in plan.edits() {
+        let path = SourcePath::parse(format!("{root}/{}", edit.path()))
+            .map_err(|error| refusal(BundleErrorCode::BadRequest, error.to_string(), "changes"))?;
+        let after = edit.after.as_deref().map(Arc::from);
+        changes.push(Change::Source { path, before: edit.before.clone(), after });
+    }
+    Ok(CommandDecision { summary: plan.summary(), changes, ..CommandDecision::default() })
+}
+
+/// The tool's own answer with the state of the proposal. A waiting change is not reported as done.
+fn answer(
+    call: &AgentCall,
+    plan: &BundleChangePlan,
+    outcome: &AgentCallOutcome,
+) -> Result<BundleToolResponse, BundleRefusal> {
+    let mut answer = plan.answer_as(outcome.accepted.is_some())?;
+    let proposal = mcp_server::proposal_fields(&call.client, outcome);
+    if let (BundleValue::Map(members), Value::Object(fields)) = (&mut answer.data, &proposal) {
+        for (key, value) in fields {
+            members.set(key, BundleValue::from(value));
+        }
+    }
+    Ok(answer)
+}
+
+fn refusal(code: BundleErrorCode, message: String, field: &str) -> BundleRefusal {
+    BundleRefusal { code, message, field: Some(field.to_owned()), details: None }
+}
+
+/// A refusal of the queue in the envelope of this contract.
+fn to_bundle_refusal(failure: ToolError) -> BundleRefusal {
+    let code = match failure.code {
+        mcp_server::ToolErrorCode::NotFound => BundleErrorCode::NotFound,
+        mcp_server::ToolErrorCode::ValidationError => BundleErrorCode::ValidationError,
+        mcp_server::ToolErrorCode::ReferenceError => BundleErrorCode::ReferenceError,
+        mcp_server::ToolErrorCode::Stale | mcp_server::ToolErrorCode::Conflict => BundleErrorCode::Stale,
+        mcp_server::ToolErrorCode::LimitExceeded => BundleErrorCode::LimitExceeded,
+        mcp_server::ToolErrorCode::ActuationDisabled => BundleErrorCode::ActuationDisabled,
+        mcp_server::ToolErrorCode::BadRequest | mcp_server::ToolErrorCode::NoWorkspace => {
+            BundleErrorCode::BadRequest
+        }
+        _ => BundleErrorCode::Internal,
+    };
+    let hints = failure.details.hints.iter().map(String::as_str);
+    let details = BundleValue::map([("hints", BundleValue::texts(hints))]);
+    BundleRefusal { code, message: failure.message, field: failure.field, details: Some(details) }
+}
