@@ -7,10 +7,10 @@ mod support;
 use serde_json::{Value, json};
 use std::{fs, path::Path};
 use support::{
-    desk::Desk,
     mcp::{Agent, Era},
-    wait_for,
+    review_fixture::ReviewFixture,
 };
+use test_support::wait_for;
 
 /// A button on the first page, a badge beside it, and a button on another page.
 const OPEN: &str = "n-yg8kzynffq51";
@@ -18,14 +18,14 @@ const STATE: &str = "n-ykghv6detb9r";
 const CONFIRM: &str = "n-spytq3xm2rkd";
 
 struct Work {
-    desk: Desk,
+    desk: ReviewFixture,
     agent: Agent,
     asked: u64,
 }
 
 impl Work {
     fn new(template: &str) -> Option<Self> {
-        let desk = Desk::new(template)?;
+        let desk = ReviewFixture::new(template)?;
         let agent = Agent::greeted(&desk.home, &desk.workspace, Era::Handshake, &[]);
         Some(Self { desk, agent, asked: 0 })
     }

@@ -12,16 +12,16 @@ use std::{
     process::Command,
 };
 use support::{
-    home::{DRAFTBOARD, Home, Running, finished, serving},
+    home::{DRAFTBOARD, HomeFixture, Running, finished, serving},
     mcp::{Agent, Era, SDK_ENVIRONMENT, USER_RUNTIME, in_own_run_folder, record},
-    processes, wait_for,
 };
+use test_support::{processes, requirements::OTHER_USER, wait_for};
 
 const ERAS: [Era; 2] = [Era::Handshake, Era::Stateless];
 const CONTEXT: &str = "draftboard://workspace/context";
 const CALLS: usize = 20;
 
-fn edit(home: &Home, workspace: &Path, name: &str) {
+fn edit(home: &HomeFixture, workspace: &Path, name: &str) {
     let file = home.path("edit.json");
     let commands =
         json!([{"addNode": {"board": "infrastructure", "type": "terraform/core/group", "name": name}}]);
@@ -38,7 +38,7 @@ fn refused(answer: &Value) -> Option<&str> {
 #[test]
 fn main_is_killed_and_restarted_during_calls_and_the_session_goes_on() {
     for era in ERAS {
-        let home = Home::new();
+        let home = HomeFixture::new();
         let workspace = home.workspace("workspace", "blank");
         let mut main = Running::serve(&home, &workspace);
         let mut agent = Agent::greeted(&home, &workspace, era, &[]);
@@ -52,7 +52,9 @@ fn main_is_killed_and_restarted_during_calls_and_the_session_goes_on() {
             agent.request(id, "tools/call", json!({"name": "get_workbench_context", "arguments": {}}));
         }
         agent.request("read", "resources/read", json!({"uri": CONTEXT}));
-        std::thread::sleep(support::mcp::MOMENT);
+        // The bridge answers this by itself, in its turn: by then it has passed on everything before it.
+        agent.say(&json!("no request"));
+        agent.hear("the answer to what is no request", |message| message["error"].is_object());
         main.kill();
         for id in 0..CALLS {
             let answer = agent.hear("an answer to every call", |message| message["id"] == id);
@@ -87,7 +89,7 @@ fn main_is_killed_and_restarted_during_calls_and_the_session_goes_on() {
 #[test]
 fn killing_at_any_moment_leaves_no_call_without_an_answer() {
     for era in ERAS {
-        let home = Home::new();
+        let home = HomeFixture::new();
         let workspace = home.workspace("workspace", "example");
         let mut main = Running::serve(&home, &workspace);
         let mut agent = Agent::greeted(&home, &workspace, era, &[]);
@@ -117,7 +119,7 @@ fn killing_at_any_moment_leaves_no_call_without_an_answer() {
 #[test]
 fn everything_is_listed_before_draftboard_runs_and_calls_say_how_to_start_it() {
     for era in ERAS {
-        let home = Home::new();
+        let home = HomeFixture::new();
         let workspace = home.workspace("workspace", "blank");
         let mut agent = Agent::greeted(&home, &workspace, era, &[]);
         let mut lists = Vec::new();
@@ -159,10 +161,11 @@ fn everything_is_listed_before_draftboard_runs_and_calls_say_how_to_start_it() {
 #[test]
 fn a_call_launches_draftboard_and_a_look_does_not() {
     for era in ERAS {
-        let home = Home::new();
+        let home = HomeFixture::new();
         let workspace = home.workspace("workspace", "blank");
         let mut agent = Agent::greeted(&home, &workspace, era, &["--launch"]);
-        std::thread::sleep(support::mcp::MOMENT);
+        agent.ask("look", "ping", json!({}));
+        // Whatever is launched is launched before the answer.
         assert_eq!(home.processes().len(), 1, "only the bridge");
         let answer = agent.call("c", "get_workbench_context");
         assert_eq!(answer["result"]["structuredContent"]["ok"], true, "{answer}");
@@ -178,7 +181,7 @@ fn a_call_launches_draftboard_and_a_look_does_not() {
 
 #[test]
 fn the_end_of_input_ends_it_and_calls_under_way_are_answered_first() {
-    let home = Home::new();
+    let home = HomeFixture::new();
     let workspace = home.workspace("workspace", "example");
     let _main = Running::serve(&home, &workspace);
     for era in ERAS {
@@ -195,7 +198,7 @@ fn the_end_of_input_ends_it_and_calls_under_way_are_answered_first() {
 
 #[test]
 fn what_is_no_message_is_answered_and_the_next_one_works() {
-    let home = Home::new();
+    let home = HomeFixture::new();
     let workspace = home.workspace("workspace", "blank");
     let _main = Running::serve(&home, &workspace);
     let mut agent = Agent::greeted(&home, &workspace, Era::Stateless, &[]);
@@ -210,7 +213,7 @@ fn what_is_no_message_is_answered_and_the_next_one_works() {
 
 #[test]
 fn no_log_holds_a_token() {
-    let home = Home::new();
+    let home = HomeFixture::new();
     let workspace = home.workspace("workspace", "blank");
     let mut command = serving(&home, &workspace);
     command.env("DRAFTBOARD_LOG", "trace");
@@ -238,11 +241,10 @@ const NOBODY: u32 = 65534;
 
 #[test]
 fn another_user_is_turned_away_even_with_the_token() {
-    if !rustix::process::geteuid().is_root() {
-        println!("SKIPPED: only root can become another user");
+    if !OTHER_USER.is_available() {
         return;
     }
-    let home = Home::new();
+    let home = HomeFixture::new();
     let workspace = home.workspace("workspace", "blank");
     let _main = Running::serve(&home, &workspace);
     let record = record(&home, &workspace);
@@ -280,7 +282,7 @@ fn as_nobody() {
 }
 
 /// The bridge as an SDK starts it: with the variables that it hands down by itself, and no other.
-fn of_an_sdk(home: &Home, arguments: &[&str]) -> Command {
+fn of_an_sdk(home: &HomeFixture, arguments: &[&str]) -> Command {
     let mut command = Command::new(DRAFTBOARD);
     command.env_clear().current_dir(home.path("home")).arg("mcp").args(arguments);
     for name in SDK_ENVIRONMENT {
@@ -311,7 +313,7 @@ fn a_bridge_with_the_environment_of_an_sdk_finds_the_window_s_draftboard() {
     if !in_own_run_folder("a_bridge_with_the_environment_of_an_sdk_finds_the_window_s_draftboard") {
         return;
     }
-    let home = Home::new();
+    let home = HomeFixture::new();
     let workspace = home.workspace("workspace", "blank");
     let named = ["--workspace", workspace.to_str().unwrap()];
     let fallback = Path::new("/tmp/draftboard-0");

@@ -8,20 +8,21 @@ use std::{
     fs,
     path::{Path, PathBuf},
 };
-use support::{
-    home::{Home, Outcome, Running, finished},
+use support::home::{HomeFixture, Outcome, Running, finished};
+use test_support::{
+    requirements::{FONTS, OTHER_USER},
     wait_for,
 };
 
 /// A home with one blank workspace.
-struct Bench {
-    home: Home,
+struct CliFixture {
+    home: HomeFixture,
     workspace: PathBuf,
 }
 
-impl Bench {
+impl CliFixture {
     fn new() -> Self {
-        let home = Home::new();
+        let home = HomeFixture::new();
         let workspace = home.workspace("workspace", "blank");
         Self { home, workspace }
     }
@@ -83,7 +84,7 @@ fn assert_refused(outcome: &Outcome, words: &[&str]) {
 
 #[test]
 fn new_makes_a_workspace_that_opens_and_does_not_replace_one() {
-    let home = Home::new();
+    let home = HomeFixture::new();
     for (template, boards) in [("blank", 1), ("three-tier", 1), ("interface", 1), ("spec", 1), ("example", 4)]
     {
         let folder = home.path(template);
@@ -108,7 +109,7 @@ fn new_makes_a_workspace_that_opens_and_does_not_replace_one() {
 
 #[test]
 fn an_edit_is_one_operation_or_nothing() {
-    let bench = Bench::new();
+    let bench = CliFixture::new();
     let file = bench.commands(&json!([add("a"), add("b")]));
     let applied = bench.data(&["edit", "-f", &file, "-m", "Two groups"]);
     assert_eq!((&applied["revision"], &applied["summary"]), (&json!(1), &json!("Two groups")));
@@ -154,7 +155,7 @@ fn an_edit_is_one_operation_or_nothing() {
 
 #[test]
 fn unknown_types_come_with_a_few_suggestions() {
-    let bench = Bench::new();
+    let bench = CliFixture::new();
     for wrong in ["aws/networking/vcp", "aws/network/subnet", "terraform/core/grup", "x"] {
         let command = json!([{"addNode": {"board": "infrastructure", "type": wrong}}]);
         let refused = bench.run(&["edit", "-f", &bench.commands(&command), "--json"]);
@@ -172,7 +173,7 @@ fn unknown_types_come_with_a_few_suggestions() {
 
 #[test]
 fn undo_redo_and_the_log_tell_one_story() {
-    let bench = Bench::new();
+    let bench = CliFixture::new();
     assert_refused(&bench.run(&["undo"]), &["nothing to undo"]);
     assert_refused(&bench.run(&["redo"]), &["nothing to redo"]);
     let [a, b] =
@@ -202,7 +203,7 @@ fn undo_redo_and_the_log_tell_one_story() {
 
 #[test]
 fn an_older_operation_is_reverted_where_it_can_be() {
-    let bench = Bench::new();
+    let bench = CliFixture::new();
     let said = bench.edit(&json!([add("a")]))["summary"].clone();
     bench.edit(&json!([add("b")]));
     assert_eq!(bench.data(&["revert", "1"])["summary"], format!("Revert 1: {}", said.as_str().unwrap()));
@@ -230,7 +231,7 @@ fn an_older_operation_is_reverted_where_it_can_be() {
 
 #[test]
 fn validate_fails_for_errors_only() {
-    let bench = Bench::new();
+    let bench = CliFixture::new();
     let clean = bench.run(&["validate"]);
     assert_eq!((clean.code, clean.out.as_str(), clean.err.as_str()), (Some(0), "No problems\n", ""));
     // A bucket without the name that it must have.
@@ -246,13 +247,11 @@ fn validate_fails_for_errors_only() {
 
 #[test]
 fn an_export_draws_other_scripts_and_not_boxes() {
-    let home = Home::new();
+    let home = HomeFixture::new();
     let doctor = home.run(&["doctor", "--json"]).json();
     let fonts = doctor["data"].as_array().unwrap().iter().find(|finding| finding["what"] == "fonts").unwrap();
     if fonts["verdict"] != "ok" {
-        assert!(std::env::var_os("DRAFTBOARD_REQUIRE_FONTS").is_none(), "{fonts}");
-        println!("SKIPPED: {}; {}", fonts["found"], fonts["fix"]);
-        return;
+        return FONTS.skip(&fonts["found"].to_string());
     }
     let workspace = home.workspace("words", "blank");
     let workspace = workspace.to_str().unwrap();
@@ -281,7 +280,7 @@ fn an_export_draws_other_scripts_and_not_boxes() {
 
 #[test]
 fn a_board_is_exported_in_the_format_of_the_file_s_name() {
-    let home = Home::new();
+    let home = HomeFixture::new();
     let workspace = home.workspace("example", "example");
     let workspace = workspace.to_str().unwrap();
     let export =
@@ -320,7 +319,7 @@ fn a_board_is_exported_in_the_format_of_the_file_s_name() {
 
 #[test]
 fn the_example_has_no_problems_and_is_saved_as_it_came() {
-    let home = Home::new();
+    let home = HomeFixture::new();
     let workspace = home.workspace("example", "example");
     let folder = workspace.to_str().unwrap();
     let found = home.run(&["validate", "-w", folder]);
@@ -353,7 +352,7 @@ fn the_example_has_no_problems_and_is_saved_as_it_came() {
 
 #[test]
 fn saved_files_are_the_same_for_the_same_content() {
-    let bench = Bench::new();
+    let bench = CliFixture::new();
     let fresh = bench.boards();
     assert_eq!(bench.data(&["save"]), json!({"revision": 0, "files": []}), "nothing to save");
     assert_eq!(bench.boards(), fresh);
@@ -388,7 +387,7 @@ fn saved_files_are_the_same_for_the_same_content() {
     for (name, bytes) in &first {
         fs::write(copy.join("boards").join(name), bytes).unwrap();
     }
-    let other = Bench { home: Home::new(), workspace: copy };
+    let other = CliFixture { home: HomeFixture::new(), workspace: copy };
     let counts = |view: &Value| (view["boards"].clone(), view["nodes"].clone(), view["edges"].clone());
     assert_eq!(counts(&other.state()), counts(&bench.state()));
     other.edit(&json!([{"updateNode": {"node": "a", "label": "x"}}]));
@@ -399,7 +398,7 @@ fn saved_files_are_the_same_for_the_same_content() {
 
 #[test]
 fn commands_are_the_same_with_and_without_a_running_draftboard() {
-    let bench = Bench::new();
+    let bench = CliFixture::new();
     let alone = bench.edit(&json!([add("a")]));
     let running = Running::serve(&bench.home, &bench.workspace);
     let together = bench.edit(&json!([add("b")]));
@@ -416,7 +415,7 @@ fn commands_are_the_same_with_and_without_a_running_draftboard() {
 
 #[test]
 fn every_command_speaks_json() {
-    let bench = Bench::new();
+    let bench = CliFixture::new();
     bench.edit(&json!([add("a")]));
     let file = bench.commands(&json!([add("z")]));
     let out = bench.home.path("x.md");
@@ -475,7 +474,7 @@ fn every_command_speaks_json() {
 
 #[test]
 fn the_doctor_lists_what_it_looked_at() {
-    let home = Home::new();
+    let home = HomeFixture::new();
     let outcome = home.run(&["doctor", "--json"]);
     let json = outcome.json();
     let findings = json["data"].as_array().unwrap();
@@ -495,7 +494,7 @@ fn the_doctor_lists_what_it_looked_at() {
 
 #[test]
 fn completions_are_there_for_the_common_shells() {
-    let home = Home::new();
+    let home = HomeFixture::new();
     for (shell, word) in
         [("bash", "complete"), ("zsh", "#compdef draftboard"), ("fish", "complete -c draftboard")]
     {
@@ -518,7 +517,7 @@ fn completions_are_there_for_the_common_shells() {
 
 #[test]
 fn wrong_usage_is_exit_code_two() {
-    let bench = Bench::new();
+    let bench = CliFixture::new();
     for arguments in [
         &["log", "--limit", "many"][..],
         &["log", "--nonsense"],
@@ -550,7 +549,7 @@ fn wrong_usage_is_exit_code_two() {
 
 #[test]
 fn what_is_no_workspace_is_told_with_the_way_to_one() {
-    let home = Home::new();
+    let home = HomeFixture::new();
     let folder = home.path("home");
     let folder = folder.to_str().unwrap();
     for verb in ["status", "log", "validate", "save", "undo", "redo"] {
@@ -572,7 +571,7 @@ fn what_is_no_workspace_is_told_with_the_way_to_one() {
 fn a_newer_format_is_refused_politely_and_left_alone() {
     let newer = |text: &str| text.replacen("1", "99", 1);
     for file in ["draftboard.toml", "boards/infrastructure.board.json"] {
-        let bench = Bench::new();
+        let bench = CliFixture::new();
         let path = bench.workspace.join(file);
         let text = newer(&fs::read_to_string(&path).unwrap());
         assert!(text.contains("99"), "{text}");
@@ -588,7 +587,7 @@ fn a_newer_format_is_refused_politely_and_left_alone() {
         assert_eq!(fs::read_to_string(&path).unwrap(), text);
     }
     // With a journal it is the same; and one that changes under a running Draftboard is shown as it was, read-only.
-    let bench = Bench::new();
+    let bench = CliFixture::new();
     bench.edit(&json!([add("a")]));
     bench.data(&["save"]);
     let path = bench.workspace.join("boards/infrastructure.board.json");
@@ -614,7 +613,7 @@ fn a_newer_format_is_refused_politely_and_left_alone() {
 #[test]
 fn a_conflict_is_decided_from_the_terminal() {
     for (keep, label) in [("mine", "Ours"), ("theirs", "Theirs")] {
-        let bench = Bench::new();
+        let bench = CliFixture::new();
         bench.edit(&json!([add("a"), {"updateNode": {"node": "a", "label": "Before"}}]));
         bench.data(&["save"]);
         bench.edit(&json!([{"updateNode": {"node": "a", "label": "Ours"}}]));
@@ -643,7 +642,7 @@ fn a_conflict_is_decided_from_the_terminal() {
 /// What was promoted and what could not be, each with its address and the reason, for machines.
 #[test]
 fn promoting_answers_with_what_was_applied_and_what_failed() {
-    let bench = Bench::new();
+    let bench = CliFixture::new();
     let own = "format: 1\nid: ui.card\ntitle: Card\nprops:\n  title: { control: string, default: Old } # kept\nview: { type: text, text: =props.title }\n";
     let file = bench.workspace.join("components/card.component.yaml");
     fs::create_dir_all(file.parent().unwrap()).unwrap();
@@ -675,7 +674,7 @@ fn promoting_answers_with_what_was_applied_and_what_failed() {
 
 #[test]
 fn the_schema_of_component_files_is_printed() {
-    let printed = Home::new().run(&["schema", "component"]);
+    let printed = HomeFixture::new().run(&["schema", "component"]);
     let schema: Value = serde_json::from_str(&printed.out).unwrap();
     assert_eq!((printed.code, &schema["type"]), (Some(0), &json!("object")));
 }
@@ -703,7 +702,7 @@ const CANARY: &str = "precious\n";
 
 /// Sets one trap in a new workspace and uses it in every way. Gives what was said and where the canary is.
 fn walk_into(trap: &str, is_link: bool) -> String {
-    let home = Home::new();
+    let home = HomeFixture::new();
     let workspace = home.workspace("workspace", "three-tier");
     let at = workspace.to_str().unwrap();
     let canary = home.path("canary");
@@ -787,7 +786,7 @@ fn no_link_or_pipe_of_a_workspace_is_opened() {
 
 #[test]
 fn a_workspace_whose_own_folder_is_a_link_is_refused() {
-    let bench = Bench::new();
+    let bench = CliFixture::new();
     let outside = bench.home.path("outside");
     fs::create_dir(&outside).unwrap();
     drop(fs::remove_dir_all(bench.workspace.join(".draftboard")));
@@ -798,7 +797,7 @@ fn a_workspace_whose_own_folder_is_a_link_is_refused() {
 
 #[test]
 fn an_import_reads_no_link_and_no_pipe() {
-    let bench = Bench::new();
+    let bench = CliFixture::new();
     let canary = bench.home.path("canary");
     fs::write(&canary, "resource \"x\" \"precious\" {}\n").unwrap();
     for trap in [Trap::Link(canary), Trap::Pipe] {
@@ -817,7 +816,7 @@ fn an_import_reads_no_link_and_no_pipe() {
 
 #[test]
 fn files_written_elsewhere_replace_no_link() {
-    let home = Home::new();
+    let home = HomeFixture::new();
     let workspace = home.workspace("workspace", "three-tier");
     let (out, canary) = (home.path("out"), home.path("canary"));
     fs::write(&canary, CANARY).unwrap();
@@ -855,7 +854,7 @@ const LOSSES: [(&str, Loss); 8] = [
     ("the lock is deleted", |state| fs::remove_file(state.join("lock")).unwrap()),
 ];
 
-fn names(bench: &Bench) -> Vec<String> {
+fn names(bench: &CliFixture) -> Vec<String> {
     let document = bench.home.run(&["save", "-w", bench.workspace.to_str().unwrap()]);
     assert_eq!(document.code, Some(0), "{document:?}");
     let text = fs::read_to_string(bench.workspace.join("boards/infrastructure.board.json")).unwrap();
@@ -869,7 +868,7 @@ fn names(bench: &Bench) -> Vec<String> {
 #[test]
 fn a_journal_that_is_taken_away_loses_nothing_that_was_acknowledged() {
     for (what, lose) in LOSSES {
-        let bench = Bench::new();
+        let bench = CliFixture::new();
         let mut serving = Running::serve(&bench.home, &bench.workspace);
         for number in 1..=6 {
             bench.edit(&json!([add(&format!("n{number}"))]));
@@ -899,7 +898,7 @@ fn a_journal_that_is_taken_away_loses_nothing_that_was_acknowledged() {
 
 #[test]
 fn a_lost_journal_is_noticed_while_nothing_is_changed() {
-    let bench = Bench::new();
+    let bench = CliFixture::new();
     let serving = Running::serve(&bench.home, &bench.workspace);
     bench.edit(&json!([add("a")]));
     fs::remove_dir_all(bench.workspace.join(".draftboard")).unwrap();
@@ -915,7 +914,7 @@ fn a_lost_journal_is_noticed_while_nothing_is_changed() {
 
 #[test]
 fn nothing_is_acknowledged_in_a_folder_that_is_gone() {
-    let bench = Bench::new();
+    let bench = CliFixture::new();
     let _serving = Running::serve(&bench.home, &bench.workspace);
     let mut client = support::client::Client::connect(&bench.home, &bench.workspace).unwrap();
     let run = |name: &str| json!({"run": {"batch": {"summary": name, "commands": [add(name)]}}});
@@ -945,7 +944,7 @@ fn validate_names_what_it_cannot_read() {
         ("terraform/three-tier/own.tf", "resource \"aws_vpc\" {{{\n"),
         ("terraform/three-tier/own.tf.json", "{"),
     ] {
-        let home = Home::new();
+        let home = HomeFixture::new();
         let workspace = home.workspace("workspace", "example");
         let folder = workspace.to_str().unwrap();
         let before = home.run(&["validate", folder]);
@@ -970,7 +969,7 @@ fn validate_names_what_it_cannot_read() {
 
 #[test]
 fn validate_names_settings_that_are_unknown_or_not_of_their_form() {
-    let bench = Bench::new();
+    let bench = CliFixture::new();
     let config = bench.workspace.join("draftboard.toml");
     let clean = fs::read_to_string(&config).unwrap();
     for (text, words) in [
@@ -998,11 +997,10 @@ fn validate_names_settings_that_are_unknown_or_not_of_their_form() {
 fn a_folder_that_may_only_be_read_opens_for_reading() {
     use std::os::unix::{fs::PermissionsExt as _, process::CommandExt as _};
     const NOBODY: u32 = 65534;
-    if !rustix::process::geteuid().is_root() {
-        println!("SKIPPED: only root can become another user, who may not write");
+    if !OTHER_USER.is_available() {
         return;
     }
-    let home = Home::new();
+    let home = HomeFixture::new();
     let workspace = home.workspace("workspace", "three-tier");
     drop(fs::remove_dir_all(workspace.join(".draftboard")));
     for name in ["run", "state", "data", "config", "home"] {

@@ -5,7 +5,7 @@ mod support;
 
 use serde_json::{Value, json};
 use std::{fs, path::Path};
-use support::home::{DRAFTBOARD, Home, Running};
+use support::home::{DRAFTBOARD, HomeFixture, Running};
 
 fn read(path: &Path) -> Value {
     serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
@@ -13,7 +13,7 @@ fn read(path: &Path) -> Value {
 
 #[test]
 fn a_client_s_configuration_gains_an_entry_and_keeps_the_rest() {
-    let home = Home::new();
+    let home = HomeFixture::new();
     let file = home.path("config/Claude/claude_desktop_config.json");
     fs::create_dir_all(file.parent().unwrap()).unwrap();
     fs::write(
@@ -47,7 +47,7 @@ fn a_client_s_configuration_gains_an_entry_and_keeps_the_rest() {
 
 #[test]
 fn a_workspace_s_own_configuration_names_no_folder_of_this_machine_s() {
-    let home = Home::new();
+    let home = HomeFixture::new();
     let workspace = home.workspace("workspace", "blank");
     let folder = workspace.to_str().unwrap();
     let vscode = workspace.join(".vscode/mcp.json");
@@ -71,7 +71,7 @@ fn a_workspace_s_own_configuration_names_no_folder_of_this_machine_s() {
 
 #[test]
 fn what_is_not_understood_is_left_alone_and_shown_how_to_mend() {
-    let home = Home::new();
+    let home = HomeFixture::new();
     fs::create_dir(home.path("home/.cursor")).unwrap();
     let file = home.path("home/.cursor/mcp.json");
     fs::write(&file, "{ broken").unwrap();
@@ -85,7 +85,7 @@ fn what_is_not_understood_is_left_alone_and_shown_how_to_mend() {
 
 #[test]
 fn a_started_workspace_has_an_mcp_json_without_a_secret() {
-    let home = Home::new();
+    let home = HomeFixture::new();
     let workspace = home.workspace("workspace", "blank");
     let running = Running::serve(&home, &workspace);
     let file = workspace.join(".draftboard/mcp.json");

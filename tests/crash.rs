@@ -13,10 +13,10 @@ use std::{
     time::{Duration, Instant},
 };
 use support::{
-    chance::Chance,
-    client::{Client, Gone},
-    home::{Home, Running},
+    client::{Client, ConnectionLost},
+    home::{HomeFixture, Running},
 };
+use test_support::RandomSource;
 
 const KILLS: usize = 200;
 /// Connections that work at the same time, so that their commands meet in one group.
@@ -49,7 +49,7 @@ struct Writer {
     asked: u64,
     /// Asked for when the process was killed: summary and wish.
     open: Option<(String, Wish)>,
-    chance: Chance,
+    random: RandomSource,
 }
 
 /// Acknowledged operations: revision to summary.
@@ -60,10 +60,10 @@ impl Writer {
     fn work(&mut self, mut client: Client) -> Acknowledged {
         let mut acknowledged = Acknowledged::new();
         loop {
-            if self.chance.below(20) == 0 {
+            if self.random.below(20) == 0 {
                 match client.request(json!("save")) {
                     Ok(saved) => drop(saved.unwrap_or_else(|refusal| panic!("save: {refusal}"))),
-                    Err(Gone(_)) => return acknowledged,
+                    Err(ConnectionLost(_)) => return acknowledged,
                 }
             }
             let wish = self.wish();
@@ -74,7 +74,7 @@ impl Writer {
             let applied = match client.request(request) {
                 Ok(Ok(applied)) => applied,
                 Ok(Err(refusal)) => panic!("{wish:?}: {refusal}"),
-                Err(Gone(_)) => return acknowledged,
+                Err(ConnectionLost(_)) => return acknowledged,
             };
             self.open = None;
             assert_eq!(applied["summary"], summary.as_str());
@@ -87,17 +87,17 @@ impl Writer {
 
     fn wish(&mut self) -> Wish {
         let name = |writer: &mut Self| {
-            let at = writer.chance.below(writer.nodes.len());
+            let at = writer.random.below(writer.nodes.len());
             writer.nodes.keys().nth(at).unwrap().clone()
         };
-        match self.chance.below(40) {
+        match self.random.below(40) {
             0 => Wish::RenameBoard(format!("board-{}-{}", self.number, self.asked)),
             1..=8 if !self.nodes.is_empty() => {
                 Wish::Relabel { name: name(self), label: format!("at {}", self.asked) }
             }
             _ if self.nodes.len() >= MOST_NODES => Wish::Remove(name(self)),
             _ => {
-                let count = 1 + self.chance.below(3);
+                let count = 1 + self.random.below(3);
                 Wish::Add((0..count).map(|n| format!("n{}_{}_{n}", self.number, self.asked)).collect())
             }
         }
@@ -166,7 +166,7 @@ fn id_of(created: &Value) -> String {
 }
 
 struct Trial {
-    home: Home,
+    home: HomeFixture,
     workspace: PathBuf,
     writers: Vec<Writer>,
     acknowledged: Acknowledged,
@@ -177,16 +177,16 @@ struct Trial {
     kills: usize,
     /// Kills after which a file was announced in the journal and its writing not confirmed.
     cut_saves: usize,
-    chance: Chance,
+    random: RandomSource,
     /// How long a start takes.
     start: Duration,
 }
 
 impl Trial {
     fn new() -> Self {
-        let home = Home::new();
+        let home = HomeFixture::new();
         let workspace = home.workspace("workspace", "blank");
-        let mut chance = Chance::seeded();
+        let mut random = RandomSource::from_environment_or_clock();
         let running = Running::serve(&home, &workspace);
         let mut client = Client::connect(&home, &workspace).unwrap();
         let mut acknowledged = Acknowledged::new();
@@ -205,7 +205,7 @@ impl Trial {
                 nodes,
                 asked: 0,
                 open: None,
-                chance: Chance::new(chance.number()),
+                random: RandomSource::new(random.number()),
             });
         }
         assert_eq!(running.stop().code, Some(0));
@@ -220,7 +220,7 @@ impl Trial {
             unacknowledged,
             kills,
             cut_saves,
-            chance,
+            random,
             start,
         }
     }
@@ -229,7 +229,8 @@ impl Trial {
     fn kill_at_the_start(&mut self) {
         let mut running = Running::starting_to_serve(&self.home, &self.workspace);
         let most = self.start.as_micros() as usize;
-        std::thread::sleep(Duration::from_micros(self.chance.below(most) as u64));
+        // A random moment of the kill is what is tried, here and below; nothing is waited for.
+        std::thread::sleep(Duration::from_micros(self.random.below(most) as u64));
         running.kill();
         self.kills += 1;
     }
@@ -242,9 +243,9 @@ impl Trial {
         let clients: Vec<Client> =
             (0..WRITERS).map(|_| Client::connect(&self.home, &self.workspace).unwrap()).collect();
         let mut saver = Client::connect(&self.home, &self.workspace).unwrap();
-        let pause = Duration::from_micros(self.chance.below(ROUND_MS * 1_000) as u64);
+        let pause = Duration::from_micros(self.random.below(ROUND_MS * 1_000) as u64);
         let in_a_save =
-            (self.chance.below(3) == 0).then(|| Duration::from_micros(self.chance.below(8_000) as u64));
+            (self.random.below(3) == 0).then(|| Duration::from_micros(self.random.below(8_000) as u64));
         let done: Vec<Acknowledged> = std::thread::scope(|scope| {
             let work = |(writer, client): (_, _)| {
                 let writer: &mut Writer = writer;
@@ -390,7 +391,7 @@ fn acknowledged_is_durable_and_exactly_once() {
     let begun = Instant::now();
     let mut trial = Trial::new();
     while trial.kills < kills {
-        if trial.chance.below(4) == 0 {
+        if trial.random.below(4) == 0 {
             trial.kill_at_the_start();
         } else {
             trial.kill_at_work();

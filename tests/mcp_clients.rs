@@ -11,20 +11,21 @@ use std::{
     process::Command,
 };
 use support::{
-    home::{DRAFTBOARD, Home, Running, finished, serving},
-    mcp::{Endpoint, SDK_ENVIRONMENT, USER_RUNTIME, foreign_clients, in_own_run_folder, node},
+    home::{DRAFTBOARD, HomeFixture, Running, finished, serving},
+    mcp::{Endpoint, SDK_ENVIRONMENT, USER_RUNTIME, in_own_run_folder, node},
 };
+use test_support::requirements::mcp_clients;
 
 /// A workspace with enough on it to be paged through, served.
 struct Served {
-    home: Home,
+    home: HomeFixture,
     workspace: PathBuf,
     _main: Running,
 }
 
 impl Served {
     fn start() -> Self {
-        let home = Home::new();
+        let home = HomeFixture::new();
         let workspace = home.workspace("workspace", "blank");
         let add = |name: String| json!({"addNode": {"board": "infrastructure", "type": "aws/networking/vpc", "name": name}});
         let commands: Vec<Value> = (0..40).map(|number| add(format!("net{number}"))).collect();
@@ -65,7 +66,7 @@ impl Served {
     }
 }
 
-fn edit(home: &Home, workspace: &Path, file: &str) -> Command {
+fn edit(home: &HomeFixture, workspace: &Path, file: &str) -> Command {
     let mut command = home.command();
     command.arg("edit").arg("-w").arg(workspace).arg("-f").arg(home.path(file));
     command
@@ -73,7 +74,7 @@ fn edit(home: &Home, workspace: &Path, file: &str) -> Command {
 
 #[test]
 fn typescript_sdk_1() {
-    let Some(clients) = foreign_clients() else { return };
+    let Some(clients) = mcp_clients() else { return };
     let served = Served::start();
     for transport in ["http", "bridge"] {
         let mut client = node(&clients);
@@ -84,7 +85,7 @@ fn typescript_sdk_1() {
 
 #[test]
 fn typescript_sdk_2() {
-    let Some(clients) = foreign_clients() else { return };
+    let Some(clients) = mcp_clients() else { return };
     let served = Served::start();
     for transport in ["http", "bridge"] {
         for era in ["legacy", "modern", "auto"] {
@@ -97,7 +98,7 @@ fn typescript_sdk_2() {
 
 #[test]
 fn python_sdk() {
-    let Some(clients) = foreign_clients() else { return };
+    let Some(clients) = mcp_clients() else { return };
     let served = Served::start();
     for transport in ["http", "bridge"] {
         for mode in ["legacy", "auto", "2026-07-28"] {
@@ -109,7 +110,7 @@ fn python_sdk() {
 }
 
 /// A Draftboard of the desktop and nothing else, as the user's own.
-fn on_the_desktop(home: &Home) -> (PathBuf, Running) {
+fn on_the_desktop(home: &HomeFixture) -> (PathBuf, Running) {
     let workspace = home.workspace("workspace", "blank");
     let mut command = serving(home, &workspace);
     command.env("XDG_RUNTIME_DIR", USER_RUNTIME);
@@ -122,11 +123,11 @@ fn on_the_desktop(home: &Home) -> (PathBuf, Running) {
 /// is not told.
 #[test]
 fn sdks_that_hand_down_a_reduced_environment_reach_draftboard() {
-    let Some(clients) = foreign_clients() else { return };
+    let Some(clients) = mcp_clients() else { return };
     if !in_own_run_folder("sdks_that_hand_down_a_reduced_environment_reach_draftboard") {
         return;
     }
-    let home = Home::new();
+    let home = HomeFixture::new();
     let (workspace, _main) = on_the_desktop(&home);
     let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mcp");
     let mut python = Command::new(clients.join("venv/bin/python"));
@@ -149,11 +150,11 @@ fn sdks_that_hand_down_a_reduced_environment_reach_draftboard() {
 /// The script of the guide, as it is printed there.
 #[test]
 fn the_guide_s_python_script_runs_as_printed() {
-    let Some(clients) = foreign_clients() else { return };
+    let Some(clients) = mcp_clients() else { return };
     if !in_own_run_folder("the_guide_s_python_script_runs_as_printed") {
         return;
     }
-    let home = Home::new();
+    let home = HomeFixture::new();
     let (workspace, _main) = on_the_desktop(&home);
     let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/guide/agents.md");
     let guide = fs::read_to_string(guide).unwrap();
@@ -186,7 +187,7 @@ fn the_guide_s_python_script_runs_as_printed() {
 /// The Inspector's strict look at the schemas of all tools.
 #[test]
 fn inspector_finds_nothing_wrong_with_the_tools() {
-    let Some(clients) = foreign_clients() else { return };
+    let Some(clients) = mcp_clients() else { return };
     let served = Served::start();
     let workspace = served.workspace.to_str().unwrap();
     for era in ["legacy", "modern"] {
@@ -210,8 +211,8 @@ fn inspector_finds_nothing_wrong_with_the_tools() {
 /// there once, those that came one after the other in their order, and nothing stands over anything else.
 #[test]
 fn a_crowd_of_calls_into_one_draft() {
-    let Some(clients) = foreign_clients() else { return };
-    let home = Home::new();
+    let Some(clients) = mcp_clients() else { return };
+    let home = HomeFixture::new();
     let workspace = home.workspace("workspace", "blank");
     let mut command = serving(&home, &workspace);
     command.args(["--mode", "guarded"]);

@@ -1,13 +1,6 @@
 //! Terraform through the executable: the commands, with and without a running Draftboard, and what is left of a run when its
 //! Draftboard is killed.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::print_stderr,
-    clippy::print_stdout,
-    reason = "a test"
-)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, reason = "a test")]
 
 mod support;
 
@@ -20,18 +13,25 @@ use std::{
 };
 use support::{
     client::Client,
-    home::{Home, Outcome, Running, ended, finished, serving},
-    wait_for,
+    home::{HomeFixture, Outcome, Running, finished, serving},
+};
+use test_support::{
+    KilledOnDrop, free_port,
+    requirements::{
+        AWS_PROVIDER, MOTO, TERMINAL, TERRAFORM, TestRequirement, moto_program, provider_mirror,
+        terraform_program,
+    },
+    wait_for, wait_for_exit,
 };
 
-struct Bench {
-    home: Home,
+struct TerraformFixture {
+    home: HomeFixture,
     workspace: PathBuf,
 }
 
-impl Bench {
+impl TerraformFixture {
     fn new(template: &str) -> Self {
-        let home = Home::new();
+        let home = HomeFixture::new();
         let workspace = home.workspace("workspace", template);
         Self { home, workspace }
     }
@@ -93,7 +93,7 @@ impl Bench {
         keyboard.write_all(typed.as_bytes()).unwrap();
         let mut screen = child.stdout.take().unwrap();
         let shown = std::thread::spawn(move || std::io::read_to_string(&mut screen).unwrap());
-        let code = ended(&mut child).expect("it ends").code();
+        let code = wait_for_exit(&mut child).expect("it ends").code();
         drop(keyboard);
         Outcome { code, out: shown.join().unwrap(), err: String::new() }
     }
@@ -103,23 +103,9 @@ fn quoted(word: &std::ffi::OsStr) -> String {
     format!("'{}'", word.to_str().unwrap().replace('\'', "'\\''"))
 }
 
-/// Whether there is such a program; where Terraform has to be there, its absence is a failure.
-fn has(names: &[&str]) -> bool {
-    let found = names.iter().any(|name| Command::new(name).arg("--version").output().is_ok());
-    if !found {
-        assert!(std::env::var_os("DRAFTBOARD_REQUIRE_TERRAFORM").is_none(), "{names:?} is not on the path");
-        eprintln!("SKIPPED: {names:?} is not on the path");
-    }
-    found
-}
-
-fn has_terraform() -> bool {
-    has(&["terraform", "tofu"])
-}
-
 #[test]
 fn files_are_printed_compared_and_written() {
-    let bench = Bench::new("blank");
+    let bench = TerraformFixture::new("blank");
     bench.add("first", json!({ "input": "one" }));
     let printed = bench.run(&["hcl"]);
     assert_eq!(printed.code, Some(0), "{printed:?}");
@@ -158,7 +144,7 @@ fn files_are_printed_compared_and_written() {
 
 #[test]
 fn the_same_through_a_running_draftboard() {
-    let bench = Bench::new("blank");
+    let bench = TerraformFixture::new("blank");
     bench.add("first", json!({ "input": "one" }));
     let direct = bench.data(&["hcl"]);
     let running = bench.serve();
@@ -191,7 +177,7 @@ fn the_same_through_a_running_draftboard() {
 #[test]
 fn a_workspace_does_not_choose_the_program_that_runs() {
     const IGNORED: &str = "`program` in draftboard.toml is ignored";
-    let bench = Bench::new("blank");
+    let bench = TerraformFixture::new("blank");
     bench.add("first", json!({ "input": "one" }));
     let (evil, ran) = (bench.workspace.join("evil.sh"), bench.home.path("ran"));
     let script = format!("#!/bin/sh\necho \"$@\" >> {}\necho 'Terraform v1.9.0'\n", ran.display());
@@ -238,7 +224,7 @@ fn program_at(path: &Path, script: &str) {
 
 #[test]
 fn costs_say_what_is_not_known() {
-    let bench = Bench::new("three-tier");
+    let bench = TerraformFixture::new("three-tier");
     let priced = bench.data(&["cost"]);
     assert!(priced["monthly"].as_f64().unwrap() > 100.0, "{priced}");
     assert_eq!((&priced["unknown"], &priced["usageBased"]), (&json!(0), &json!(0)), "{priced}");
@@ -272,10 +258,10 @@ fn costs_say_what_is_not_known() {
 
 #[test]
 fn what_terraform_complains_about_is_told_with_its_detail_and_its_place() {
-    if !has_terraform() {
+    if !TERRAFORM.is_available() {
         return;
     }
-    let bench = Bench::new("blank");
+    let bench = TerraformFixture::new("blank");
     let verbatim = |name: &str, text: &str| {
         bench.edit(&json!([{ "addNode": {
             "board": "infrastructure", "type": "terraform/core/verbatim", "name": name, "props": { "text": text }
@@ -303,7 +289,7 @@ fn what_terraform_complains_about_is_told_with_its_detail_and_its_place() {
 }
 
 /// Init to destroy, typed at a terminal; what is there is looked at in between.
-fn life(bench: &Bench) {
+fn life(bench: &TerraformFixture) {
     let init = bench.run(&["terraform", "init"]);
     assert_eq!(init.code, Some(0), "{init:?}");
     let validate = bench.run(&["terraform", "validate"]);
@@ -316,7 +302,7 @@ fn life(bench: &Bench) {
         unattended.code == Some(1) && unattended.err.contains("need a confirmation at a terminal"),
         "{unattended:?}"
     );
-    if !has(&["script"]) {
+    if !TERMINAL.is_available() {
         return;
     }
     let state = bench.workspace.join("terraform/infrastructure/terraform.tfstate");
@@ -338,10 +324,10 @@ fn life(bench: &Bench) {
 
 #[test]
 fn a_whole_life_without_a_running_draftboard() {
-    if !has_terraform() {
+    if !TERRAFORM.is_available() {
         return;
     }
-    let bench = Bench::new("blank");
+    let bench = TerraformFixture::new("blank");
     bench.add("first", json!({ "input": "one" }));
     life(&bench);
     bench.home.assert_deserted();
@@ -349,10 +335,10 @@ fn a_whole_life_without_a_running_draftboard() {
 
 #[test]
 fn a_whole_life_through_a_running_draftboard() {
-    if !has_terraform() {
+    if !TERRAFORM.is_available() {
         return;
     }
-    let bench = Bench::new("blank");
+    let bench = TerraformFixture::new("blank");
     bench.add("first", json!({ "input": "one" }));
     let running = bench.serve();
     life(&bench);
@@ -367,10 +353,10 @@ fn a_whole_life_through_a_running_draftboard() {
 
 #[test]
 fn secrets_come_from_the_environment_and_are_written_nowhere() {
-    if !has_terraform() {
+    if !TERRAFORM.is_available() {
         return;
     }
-    let bench = Bench::new("blank");
+    let bench = TerraformFixture::new("blank");
     bench.edit(&json!([
         { "addNode": { "board": "infrastructure", "type": "terraform/core/variable", "name": "token",
             "props": { "type": "string", "sensitive": true } } },
@@ -444,10 +430,10 @@ fn until(client: &mut Client, run: u64, is_so: impl Fn(&Value, &[String]) -> boo
 
 #[test]
 fn a_killed_draftboard_leaves_no_process_and_the_next_one_says_what_happened() {
-    if !has_terraform() {
+    if !TERRAFORM.is_available() {
         return;
     }
-    let bench = Bench::new("blank");
+    let bench = TerraformFixture::new("blank");
     let marker = 9_000_000 + u64::from(std::process::id());
     let extra =
         format!("provisioner \"local-exec\" {{\n  command = \"echo started; exec sleep {marker}\"\n}}\n");
@@ -484,10 +470,10 @@ fn a_killed_draftboard_leaves_no_process_and_the_next_one_says_what_happened() {
 
 #[test]
 fn a_cancelled_run_leaves_no_process() {
-    if !has_terraform() {
+    if !TERRAFORM.is_available() {
         return;
     }
-    let bench = Bench::new("blank");
+    let bench = TerraformFixture::new("blank");
     let marker = 9_500_000 + u64::from(std::process::id());
     let extra =
         format!("provisioner \"local-exec\" {{\n  command = \"echo started; exec sleep {marker}\"\n}}\n");
@@ -505,26 +491,12 @@ fn a_cancelled_run_leaves_no_process() {
     assert_eq!(running.stop().code, Some(0));
 }
 
-/// Where unpacked providers lie, the way `-plugin-dir` wants them.
-fn mirror_of(provider: &str) -> Option<PathBuf> {
-    let from_variable = std::env::var_os("DRAFTBOARD_TEST_PROVIDERS").map(PathBuf::from);
-    let usual = ["/opt/tf-plugins", "/usr/share/terraform/plugins", "/usr/local/share/terraform/plugins"];
-    let home = std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
-    let candidates = from_variable
-        .into_iter()
-        .chain(usual.map(PathBuf::from))
-        .chain([home.join(".terraform.d/plugins"), home.join(".terraform.d/plugin-cache")]);
-    candidates
-        .into_iter()
-        .find(|folder| folder.join("registry.terraform.io/hashicorp").join(provider).is_dir())
-}
-
 #[test]
 fn the_rehearsal_is_applied_and_then_has_nothing_to_do() {
-    if !has_terraform() || !has(&["script"]) {
+    if !TERRAFORM.is_available() || !TERMINAL.is_available() {
         return;
     }
-    let bench = Bench::new("example");
+    let bench = TerraformFixture::new("example");
     assert_eq!(bench.run(&["terraform", "init", "rehearsal"]).code, Some(0));
     let applied = bench.at_terminal(&["terraform", "apply", "rehearsal"], "yes\n");
     assert!(applied.code == Some(0) && applied.out.contains("Creation complete"), "{applied:?}");
@@ -546,7 +518,7 @@ fn the_rehearsal_is_applied_and_then_has_nothing_to_do() {
 
 #[test]
 fn the_function_of_the_example_is_there_where_its_file_says() {
-    let bench = Bench::new("three-tier");
+    let bench = TerraformFixture::new("three-tier");
     assert_eq!(bench.run(&["hcl", "--write"]).code, Some(0));
     let folder = bench.workspace.join("terraform/three-tier");
     let main = fs::read_to_string(folder.join("main.tf")).unwrap();
@@ -560,59 +532,37 @@ fn the_function_of_the_example_is_there_where_its_file_says() {
 
 /// A server that answers as AWS does; killed when dropped.
 struct Moto {
-    child: std::process::Child,
+    _child: KilledOnDrop,
     address: String,
 }
 
 impl Moto {
-    /// `None` where it is not installed, which is a failure where it has to be.
-    fn start() -> Option<Self> {
-        let usual = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/moto");
-        let folder = std::env::var_os("DRAFTBOARD_MOTO").map_or(usual, PathBuf::from);
-        let program = folder.join("venv/bin/moto_server");
-        if !program.is_file() {
-            let missing = format!("no moto in {}: run scripts/install-moto", folder.display());
-            assert!(std::env::var_os("DRAFTBOARD_REQUIRE_MOTO").is_none(), "{missing}");
-            eprintln!("SKIPPED: {missing}");
-            return None;
-        }
+    fn start() -> Self {
         // The port is free at this moment; a server that loses it to another ends at once and the wait below says so.
-        let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let mut child = Command::new(program)
+        let port = free_port();
+        let mut command = Command::new(moto_program());
+        command
             .args(["-H", "127.0.0.1", "-p", &port.to_string()])
             .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
+            .stderr(Stdio::null());
+        let mut child = KilledOnDrop(command.spawn().unwrap());
         wait_for("moto to listen", || {
             assert!(child.try_wait().unwrap().is_none(), "moto ended");
             std::net::TcpStream::connect(("127.0.0.1", port)).ok()
         });
-        Some(Self { child, address: format!("http://127.0.0.1:{port}") })
-    }
-}
-
-impl Drop for Moto {
-    fn drop(&mut self) {
-        drop(self.child.kill());
-        drop(self.child.wait());
+        Self { _child: child, address: format!("http://127.0.0.1:{port}") }
     }
 }
 
 /// Takes minutes: the provider waits for load balancers and databases at a pace of its own.
 #[test]
 fn the_example_is_deployed_with_the_real_provider() {
-    let moto = Moto::start();
-    let there = |name: &&str| Command::new(name).arg("--version").output().is_ok();
-    let program = ["terraform", "tofu"].into_iter().find(there);
-    let (Some(moto), Some(program), Some(mirror)) = (moto, program, mirror_of("aws")) else {
-        eprintln!(
-            "SKIPPED: the example was not deployed with the real AWS provider, because terraform, moto or a folder with the \
-             provider was not found; set DRAFTBOARD_TEST_PROVIDERS to one"
-        );
+    if ![TERRAFORM, AWS_PROVIDER, MOTO].iter().all(TestRequirement::is_available) {
         return;
-    };
-    let bench = Bench::new("example");
+    }
+    let (program, mirror) = (terraform_program().unwrap(), provider_mirror("aws").unwrap());
+    let moto = Moto::start();
+    let bench = TerraformFixture::new("example");
     let config = bench.workspace.join("draftboard.toml");
     // The provider on this machine may be older than the one that is asked for by default.
     let any = "\n[infrastructure.providers.aws]\nversion = \">= 5.0\"\n";

@@ -14,13 +14,9 @@ use std::{
     time::{Duration, Instant},
 };
 use support::{
-    client::Client,
-    designer::Designer,
-    home::Home,
-    mcp::{Endpoint, foreign_clients},
-    screen::{Screen, without},
-    wait_for,
+    client::Client, designer::DesignerFixture, home::HomeFixture, mcp::Endpoint, screen::ScreenFixture,
 };
+use test_support::{requirements::mcp_clients, wait_for};
 
 /// Room for everything at full size.
 const SIZE: (usize, usize) = (2200, 1300);
@@ -38,7 +34,7 @@ struct Agent {
 }
 
 impl Agent {
-    fn start(clients: &Path, home: &Home, workspace: &Path) -> Self {
+    fn start(clients: &Path, home: &HomeFixture, workspace: &Path) -> Self {
         let Endpoint { url, token } = Endpoint::of(home, workspace);
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mcp/three_tiers.py");
         let mut child = Command::new(clients.join("venv/bin/python"))
@@ -125,16 +121,15 @@ fn set(names: &[&str]) -> BTreeSet<String> {
 
 #[test]
 fn an_agent_builds_three_tiers_and_a_reviewer_takes_all_but_one_by_mouse() {
-    let Some(clients) = foreign_clients() else { return };
-    let home = Home::new();
+    let Some(clients) = mcp_clients() else { return };
+    let home = HomeFixture::new();
     let settings = home.path("config/draftboard");
     fs::create_dir_all(&settings).unwrap();
     fs::write(settings.join("settings.toml"), "[mcp]\nmode = \"guarded\"\nport = 0\n").unwrap();
     let workspace = home.workspace("shop", "blank");
-    let Some(screen) = Screen::open(&home, SIZE) else { return };
-    let Some(designer) = Designer::sit_down(&screen, &home, &workspace, SIZE) else { return };
-    let picture = screen.picture().or_else(|| without("`import` of ImageMagick is not installed"));
-    let Some(mut before) = picture else { return };
+    let Some(screen) = ScreenFixture::open(&home, SIZE) else { return };
+    let designer = DesignerFixture::sit_down(&screen, &home, &workspace, SIZE);
+    let mut before = screen.picture();
     let mut client = Client::connect(&home, &workspace).unwrap();
     let mut agent = Agent::start(&clients, &home, &workspace);
     agent.call("get_workbench_context", json!({}));
@@ -145,7 +140,7 @@ fn an_agent_builds_three_tiers_and_a_reviewer_takes_all_but_one_by_mouse() {
         let data = agent.call("add_resource", element);
         let answered = Instant::now();
         assert_eq!(data["status"], "proposed");
-        before = wait_for("a ghost", || screen.picture().filter(|now| differing(&before, now) > NEWS));
+        before = wait_for("a ghost", || Some(screen.picture()).filter(|now| differing(&before, now) > NEWS));
         waits.push(answered.elapsed());
     }
     let latest = waits.iter().max().unwrap();
@@ -163,15 +158,13 @@ fn an_agent_builds_three_tiers_and_a_reviewer_takes_all_but_one_by_mouse() {
         designer.click_at(x, y);
         wait_for(what, || is_so().then_some(()));
     };
-    let picture = screen.picture().unwrap();
+    let picture = screen.picture();
     click_until("the proposal's panel", right - 371, 82, &|| {
-        screen.picture().is_some_and(|now| differing(&picture, &now) > 10 * NEWS)
+        differing(&picture, &screen.picture()) > 10 * NEWS
     });
-    settled(&screen);
-    let picture = screen.picture().unwrap();
-    click_until("a tick less", right - 265, 364, &|| {
-        screen.picture().is_some_and(|now| differing(&picture, &now) > NEWS)
-    });
+    screen.settled();
+    let picture = screen.picture();
+    click_until("a tick less", right - 265, 364, &|| differing(&picture, &screen.picture()) > NEWS);
     designer.click_at(right - 236, bottom - 49);
     wait_for("the decision", || (names(&mut client).len() == 5).then_some(()));
     let all_but_one = set(&["shop_net", "app_net", "db_net", "shop_app", "shop_db"]);
@@ -218,7 +211,7 @@ fn an_agent_builds_three_tiers_and_a_reviewer_takes_all_but_one_by_mouse() {
     let later = json!({"addNode": {"board": "infrastructure", "type": "notes/sticky", "name": "later", "at": {"x": 3000, "y": 0}}});
     client.request(json!({ "run": later })).unwrap().unwrap();
     designer.press("ctrl+shift+h");
-    settled(&screen);
+    screen.settled();
     // The log, newest first, each operation with its button at the end of its line.
     let line = i32::try_from(revision(&mut client) - applied).unwrap();
     designer.click_at(right - 47, bottom - 280 + 28 * line);
@@ -227,15 +220,4 @@ fn an_agent_builds_three_tiers_and_a_reviewer_takes_all_but_one_by_mouse() {
     drop(agent);
     assert_eq!(designer.leave().code, Some(0));
     home.assert_deserted();
-}
-
-/// Waits until nothing on the screen moves any more.
-fn settled(screen: &Screen) {
-    let mut before = screen.picture().unwrap();
-    wait_for("a quiet screen", || {
-        let now = screen.picture()?;
-        let is_quiet = differing(&before, &now) == 0;
-        before = now;
-        is_quiet.then_some(())
-    });
 }

@@ -12,16 +12,15 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
     path::{Path, PathBuf},
-    process::{Command, Stdio},
+    process::Stdio,
     time::{Duration, Instant},
 };
 use support::{
-    designer::{At, Designer, Side, absolute, edge_between, labelled},
-    home::{Home, finished},
-    processes,
-    screen::{Screen, USUAL},
-    wait_for,
+    designer::{At, DesignerFixture, Side, absolute, edge_between, labelled},
+    home::{HomeFixture, finished},
+    screen::{ScreenFixture, USUAL},
 };
+use test_support::{processes, requirements::TERRAFORM, try_wait_for_within, wait_for};
 
 /// Room for the whole example at full size.
 const LARGE: (usize, usize) = (2200, 1300);
@@ -35,17 +34,17 @@ fn board(workspace: &Path, name: &str) -> (String, GraphDocument) {
     (text, document)
 }
 
-fn save(designer: &Designer<'_>) {
+fn save(designer: &DesignerFixture<'_>) {
     designer.press("ctrl+s");
     wait_for("the files", || designer.saved().then_some(()));
 }
 
 #[test]
 fn the_example_is_changed_by_mouse_and_kept() {
-    let home = Home::new();
+    let home = HomeFixture::new();
     let workspace = home.workspace("example", "three-tier");
-    let Some(screen) = Screen::open(&home, LARGE) else { return };
-    let Some(designer) = Designer::sit_down(&screen, &home, &workspace, LARGE) else { return };
+    let Some(screen) = ScreenFixture::open(&home, LARGE) else { return };
+    let designer = DesignerFixture::sit_down(&screen, &home, &workspace, LARGE);
     let three_tiers = board(&workspace, "three-tier").1;
     let all = three_tiers.layout.iter().map(|(id, _)| absolute(&three_tiers, *id));
     let all = all.reduce(|a, b| a.union(b)).unwrap();
@@ -86,7 +85,7 @@ fn the_example_is_changed_by_mouse_and_kept() {
     home.assert_deserted();
 
     // Opened again it is the same, and saving it again writes the same.
-    let designer = Designer::sit_down(&screen, &home, &workspace, LARGE).unwrap();
+    let designer = DesignerFixture::sit_down(&screen, &home, &workspace, LARGE);
     assert_eq!(designer.document(), kept);
     designer.press("ctrl+s");
     assert_eq!(designer.leave().code, Some(0));
@@ -102,7 +101,7 @@ struct Plan {
 }
 
 impl Plan {
-    fn read(home: &Home) -> Self {
+    fn read(home: &HomeFixture) -> Self {
         let example = board(&home.workspace("plan", "example"), "three-tier").1;
         let mut nodes: Vec<Node> = example.nodes.clone();
         nodes.retain(|node| PLACES.iter().any(|(label, _)| *label == node.label));
@@ -141,11 +140,11 @@ fn parent_of(document: &GraphDocument, id: NodeId) -> Option<NodeId> {
 }
 
 /// Builds on an empty board, saves, and compares what is in the file.
-fn build(how: &str, size: (usize, usize), builder: impl Fn(&Designer<'_>, &Plan)) {
-    let home = Home::new();
+fn build(how: &str, size: (usize, usize), builder: impl Fn(&DesignerFixture<'_>, &Plan)) {
+    let home = HomeFixture::new();
     let workspace = home.workspace("workspace", "blank");
-    let Some(screen) = Screen::open(&home, size) else { return };
-    let Some(designer) = Designer::sit_down(&screen, &home, &workspace, size) else { return };
+    let Some(screen) = ScreenFixture::open(&home, size) else { return };
+    let designer = DesignerFixture::sit_down(&screen, &home, &workspace, size);
     let plan = Plan::read(&home);
     let started = Instant::now();
     builder(&designer, &plan);
@@ -247,9 +246,9 @@ impl Film {
         Self { folder: std::env::var_os("DRAFTBOARD_FILM").map(PathBuf::from), number: Cell::new(1) }
     }
 
-    fn take(&self, designer: &Designer<'_>, name: &str) {
+    fn take(&self, designer: &DesignerFixture<'_>, name: &str) {
         let Some(folder) = &self.folder else { return };
-        // Whatever moves comes to rest.
+        // Whatever moves comes to rest. Only a film waits here, never a test.
         std::thread::sleep(Duration::from_millis(700));
         let number = self.number.replace(self.number.get() + 1);
         designer.picture(&folder.join(format!("{number:02}-{name}.png")));
@@ -263,7 +262,7 @@ impl Film {
 }
 
 /// Proposals that wait, as a terminal lists them.
-fn waiting(home: &Home, workspace: &Path) -> Vec<Value> {
+fn waiting(home: &HomeFixture, workspace: &Path) -> Vec<Value> {
     let mut list = home.command();
     list.args(["review", "list", "--json", "-w"]).arg(workspace).stdin(Stdio::null());
     finished(list).data().as_array().unwrap().clone()
@@ -277,9 +276,9 @@ fn labels(document: &GraphDocument) -> BTreeSet<&str> {
 /// speaks MCP over the bridge, and what it proposes is harmful in one place.
 #[test]
 fn the_first_minute_of_somebody_new() {
-    let home = Home::new();
-    let Some(screen) = Screen::open(&home, LAPTOP) else { return };
-    let Some(designer) = Designer::arrive(&screen, &home, LAPTOP) else { return };
+    let home = HomeFixture::new();
+    let Some(screen) = ScreenFixture::open(&home, LAPTOP) else { return };
+    let designer = DesignerFixture::arrive(&screen, &home, LAPTOP);
     let film = Film::new();
     if let Some(theme) = film.theme() {
         designer.press("Escape");
@@ -307,10 +306,8 @@ fn the_first_minute_of_somebody_new() {
     designer.command("Open newest proposal");
     film.take(&designer, "review");
 
-    if Command::new("terraform").arg("--version").output().is_ok() {
+    if TERRAFORM.is_available() {
         see_the_plan(&designer, &film);
-    } else {
-        println!("SKIPPED: the plan; terraform is not on the path");
     }
 
     // The removal waits for a tick of its own and is left out; the keyboard begins at the choice that does nothing.
@@ -321,21 +318,15 @@ fn the_first_minute_of_somebody_new() {
             designer.press(keys);
             std::thread::sleep(PRESS);
         }
-        let deadline = Instant::now() + Duration::from_secs(4);
-        while Instant::now() < deadline {
-            let now = designer.document();
-            if now.revision > before.revision {
-                return Some(now);
-            }
-        }
-        None
+        let accepted = || Some(designer.document()).filter(|now| now.revision > before.revision);
+        try_wait_for_within(Duration::from_secs(4), accepted)
     });
     let now = labels(&accepted);
     assert!(now.contains("Cache") && now.contains("Read service") && now.contains("Database"), "{now:?}");
     wait_for("the rest is withdrawn", || waiting(&home, &demo).is_empty().then_some(()));
     film.take(&designer, "decided");
     wait_for("the agent has ended", || {
-        processes::role_of(designer.main_pid(), "demo-agent").is_none().then_some(())
+        processes::roles_of(designer.main_pid(), "demo-agent").is_empty().then_some(())
     });
     designer.press("ctrl+z");
     let undone =
@@ -357,7 +348,7 @@ fn the_first_minute_of_somebody_new() {
 }
 
 /// Goes to the button by its command, presses it and the one that it brings up, and reads what Terraform says.
-fn see_the_plan(designer: &Designer<'_>, film: &Film) {
+fn see_the_plan(designer: &DesignerFixture<'_>, film: &Film) {
     let planned = || {
         designer.command("Go to plan");
         film.take(designer, "plan-asked");
@@ -365,16 +356,11 @@ fn see_the_plan(designer: &Designer<'_>, film: &Film) {
         designer.press("Return");
         std::thread::sleep(PRESS);
         designer.press("Return");
-        let deadline = Instant::now() + Duration::from_secs(6);
-        while Instant::now() < deadline {
-            let lines = |run: u64| designer.request(json!({"terraform": {"lines": {"run": run, "from": 0}}}));
+        let lines = |run: u64| designer.request(json!({"terraform": {"lines": {"run": run, "from": 0}}}));
+        try_wait_for_within(Duration::from_secs(6), || {
             let mut texts = (1..4).filter_map(|run| lines(run).ok()).map(|lines| lines.to_string());
-            if let Some(text) = texts.find(|text| text.contains("Plan: ")) {
-                return Some(text);
-            }
-            std::thread::sleep(Duration::from_millis(50));
-        }
-        None
+            texts.find(|text| text.contains("Plan: "))
+        })
     };
     let text = wait_for("a plan", planned);
     // The database goes, and both that need it are made anew.
@@ -386,7 +372,7 @@ fn see_the_plan(designer: &Designer<'_>, film: &Film) {
 /// folder as it was.
 #[test]
 fn a_folder_of_terraform_files_becomes_a_workspace_beside_it() {
-    let home = Home::new();
+    let home = HomeFixture::new();
     let folder = home.path("infra");
     fs::create_dir(&folder).unwrap();
     let text = "resource \"terraform_data\" \"queue\" {\n  input = \"jobs\"\n}\n";
@@ -396,8 +382,8 @@ fn a_folder_of_terraform_files_becomes_a_workspace_beside_it() {
     for words in ["has no draftboard.toml", "draftboard new ", "draftboard import "] {
         assert!(refused.err.contains(words), "{refused:?}");
     }
-    let Some(screen) = Screen::open(&home, LAPTOP) else { return };
-    let Some(designer) = Designer::arrive_with(&screen, &home, Some(&folder), LAPTOP) else { return };
+    let Some(screen) = ScreenFixture::open(&home, LAPTOP) else { return };
+    let designer = DesignerFixture::arrive_with(&screen, &home, Some(&folder), LAPTOP);
     // The keyboard focus is on *Import Terraform files*.
     designer.press("Return");
     designer.follow(&home, &home.path("infra-draftboard"));

@@ -204,7 +204,7 @@ fn propose(workspace: &mut Workspace, round: u64, calls: &mut Vec<Duration>) -> 
     let mut group = workspace.begin();
     let submitted =
         group.submit(&client, &AgentRequest::Submit { draft: None, submission }, moment(8_000 + round));
-    let id = submitted.expect("submitted").done.proposal.id;
+    let id = submitted.expect("submitted").response.proposal.id;
     group.commit().expect("durable");
     id
 }

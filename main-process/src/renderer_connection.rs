@@ -4,8 +4,9 @@
 use crate::{
     local_user::user_name,
     preview::{self, PreviewWindowMessage},
+    responses::WindowResponder,
     router::Router,
-    upstreams,
+    upstreams::RequestOrigin,
     writer::{MAX_QUEUED, WriterMsg},
 };
 use crossbeam_channel::{Receiver, Sender, bounded, select};
@@ -13,10 +14,10 @@ use frame_memory::{DescriptorChannel, DescriptorChannelError};
 use processes::instance::constant_time_eq;
 use shared_protocol::{
     Actor, ActorKind, Refusal,
+    decisions::{PersonDecision, WindowRequest},
     framing::{FrameDecoder, FramingError, MAX_FROM_RENDERER_BYTES, MAX_TO_RENDERER_BYTES, decode, encode},
     messages::{
-        ChildHello, ConnectionToken, FromRenderer, PROTOCOL_VERSION, ProcessRole, ToRenderer,
-        WorkbenchResponse, refuse_hello,
+        ChildHello, ConnectionToken, FromRenderer, PROTOCOL_VERSION, ProcessRole, ToRenderer, refuse_hello,
     },
     request::Responder,
 };
@@ -26,6 +27,7 @@ use std::{
     os::{fd::AsFd, unix::net::UnixStream},
     time::{Duration, Instant},
 };
+use workspace::Reviewer;
 
 /// Requests of a renderer without a response that it has received. At the limit its connection is not read further: the
 /// writer never waits for a renderer, and every response has a place in the queue.
@@ -168,27 +170,32 @@ fn take(
     queue: &Sender<ToRenderer>,
     unanswered: &Sender<()>,
 ) -> Result<(), RendererConnectionError> {
-    let responder = |request: u64| {
-        unanswered.send(()).map_err(|_| RendererConnectionError::Closing)?;
-        let queue = queue.clone();
-        Ok::<Responder<WorkbenchResponse>, RendererConnectionError>(Responder::new(move |result| {
-            // There is always room, see `MAX_UNANSWERED`; sending fails when the renderer is gone.
-            if queue.try_send(ToRenderer::Answer { request, result }).is_err() {
-                tracing::debug!(request, "a response for a renderer that is gone");
-            }
-        }))
-    };
     match message {
         // A second hello is out of place.
         FromRenderer::Hello(_) => return Err(RendererConnectionError::HelloMissing),
         FromRenderer::Preview { session, gesture } => router.services.previews.gesture(session, gesture),
         FromRenderer::Request { id, request } => {
-            router.route(request, Actor::new(ActorKind::Window, user_name()), responder(id)?);
-        }
-        FromRenderer::Review { id, request } => router.writer.review(request, user_name(), responder(id)?),
-        FromRenderer::Upstream { id, decision } => {
-            let by = upstreams::RequestOrigin { name: user_name(), channel: "window" };
-            router.services.upstreams.decide(decision, by, responder(id)?.map(WorkbenchResponse::Upstream));
+            unanswered.send(()).map_err(|_| RendererConnectionError::Closing)?;
+            let queue = queue.clone();
+            let channel = WindowResponder(Responder::new(move |result| {
+                // There is always room, see `MAX_UNANSWERED`; sending fails when the renderer is gone.
+                if queue.try_send(ToRenderer::Response { request: id, result }).is_err() {
+                    tracing::debug!(request = id, "a response for a renderer that is gone");
+                }
+            }));
+            match request {
+                WindowRequest::Workbench(request) => {
+                    router.route(request, Actor::new(ActorKind::Window, user_name()), channel);
+                }
+                WindowRequest::Review(request) => router.writer.review(request, user_name(), channel),
+                WindowRequest::Decision(PersonDecision::Proposal(decision)) => {
+                    router.writer.decide(decision, Reviewer::in_window(user_name()), channel);
+                }
+                WindowRequest::Decision(PersonDecision::Upstream(decision)) => {
+                    let by = RequestOrigin { name: user_name(), channel: "window" };
+                    router.services.upstreams.decide(decision, by, channel);
+                }
+            }
         }
         FromRenderer::Presence(presence) => send(router, WriterMsg::Presence(presence))?,
         FromRenderer::Resync => send(router, WriterMsg::Resync)?,
@@ -224,7 +231,7 @@ fn write_all(
                 }
             },
         };
-        let is_answer = matches!(message, ToRenderer::Answer { .. });
+        let is_response = matches!(message, ToRenderer::Response { .. });
         let sent = encode(&message, MAX_TO_RENDERER_BYTES)
             .map_err(RendererConnectionError::Frame)
             .and_then(|framed| Ok(channel.send(&framed, memory.as_deref().map(AsFd::as_fd))?));
@@ -234,7 +241,7 @@ fn write_all(
             let _ = rustix::net::shutdown(&channel, rustix::net::Shutdown::Both);
             return;
         }
-        if is_answer {
+        if is_response {
             // Never empty: each response has its request.
             let _ = answered.try_recv();
         }

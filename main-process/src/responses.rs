@@ -3,7 +3,11 @@
 use crossbeam_channel::bounded;
 use serde::Serialize;
 use serde_json::Value;
-use shared_protocol::{Refusal, RefusalCode, messages::WorkbenchResponse, request::Responder};
+use shared_protocol::{
+    Refusal, RefusalCode,
+    framing::encode_response,
+    request::{Responder, ResponseChannel},
+};
 use std::time::Duration;
 
 /// Starts a request and waits for its response.
@@ -20,24 +24,22 @@ pub(crate) fn wait_for<T: Send + 'static>(
     })
 }
 
-/// The way back to the sender of a request. The connection decides the encoding, the request the type.
-pub(crate) trait ResponseChannel {
-    /// `shell` wraps the response for the window, whose wire is not typed yet.
-    fn typed<T: Serialize + Send + 'static>(self, shell: fn(T) -> WorkbenchResponse) -> Responder<T>;
-}
+/// The window's channel: the response travels in the encoding of processes.
+pub(crate) struct WindowResponder(pub(crate) Responder<Vec<u8>>);
 
-/// The window's channel.
-impl ResponseChannel for Responder<WorkbenchResponse> {
-    fn typed<T: Serialize + Send + 'static>(self, shell: fn(T) -> WorkbenchResponse) -> Responder<T> {
-        self.map(shell)
+impl ResponseChannel for WindowResponder {
+    fn typed<T: Serialize + Send + 'static>(self) -> Responder<T> {
+        Responder::new(move |result: Result<T, Refusal>| {
+            self.0.send(result.and_then(|response| encode_response(&response)));
+        })
     }
 }
 
-/// A terminal's channel: the response travels as JSON of its own type.
+/// A terminal's channel: the response travels as JSON.
 pub(crate) struct JsonResponder(pub(crate) Responder<Value>);
 
-impl JsonResponder {
-    pub(crate) fn encode<T: Serialize + Send + 'static>(self) -> Responder<T> {
+impl ResponseChannel for JsonResponder {
+    fn typed<T: Serialize + Send + 'static>(self) -> Responder<T> {
         Responder::new(move |result: Result<T, Refusal>| {
             self.0.send(result.and_then(|response| {
                 serde_json::to_value(response).map_err(|error| {
@@ -45,11 +47,5 @@ impl JsonResponder {
                 })
             }));
         })
-    }
-}
-
-impl ResponseChannel for JsonResponder {
-    fn typed<T: Serialize + Send + 'static>(self, _: fn(T) -> WorkbenchResponse) -> Responder<T> {
-        self.encode()
     }
 }

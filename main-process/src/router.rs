@@ -14,20 +14,13 @@
 
 use crate::{
     background,
-    responses::ResponseChannel,
-    upstreams,
-    writer::{ProcessHandle, Services, WriterHandle, terraform_answer},
+    upstreams::RequestOrigin,
+    writer::{ProcessHandle, Services, WriterHandle},
 };
 use shared_protocol::{
-    Actor, ActorKind, GraphDocument,
-    messages::{WorkbenchRequest, WorkbenchResponse},
-    preview_sessions::PreviewResponse,
-    requests::{
-        AskBundles, ChangeLinks, ExportBoard, ExportedFile, ListLinks, ListOverrides, ListProblems,
-        ReadAudit, ReadAuditPage, ReadDocument, ReadLog, ReadOperations, ReadPatches, ResolveBoard,
-        SaveFiles, SavedFiles,
-    },
-    trace_link::TraceLinkRequest,
+    Actor, ActorKind,
+    request::ResponseChannel,
+    requests::{RevertOperation, RunCommand, WorkbenchRequest},
 };
 use std::path::Path;
 use workspace::{Mutation, template_boards};
@@ -42,155 +35,116 @@ pub(crate) struct Router {
 impl Router {
     /// Sends a request to its owner. The response goes to `channel`, once.
     pub(crate) fn route(&self, request: WorkbenchRequest, actor: Actor, channel: impl ResponseChannel) {
+        use WorkbenchRequest as R;
         let Self { writer, services, process } = self;
+        let Services { agents, terraform, previews, upstreams } = services;
         let is_window = actor.kind == ActorKind::Window;
+        let by = || {
+            let way = if is_window { "window" } else { "terminal" };
+            RequestOrigin { name: actor.name.clone(), channel: way }
+        };
         match request {
-            WorkbenchRequest::Run(command) => {
-                writer.mutate(
-                    Mutation::Run(Box::new(command)),
-                    actor,
-                    channel.typed(WorkbenchResponse::Applied),
-                );
+            R::RunCommand(RunCommand { command }) => {
+                writer.mutate(Mutation::Run(Box::new(command)), actor, channel.typed());
             }
-            WorkbenchRequest::Undo => {
-                writer.mutate(Mutation::Undo, actor, channel.typed(WorkbenchResponse::Applied))
+            R::UndoLast(_) => writer.mutate(Mutation::Undo, actor, channel.typed()),
+            R::RedoLast(_) => writer.mutate(Mutation::Redo, actor, channel.typed()),
+            R::RevertOperation(RevertOperation { revision, partial }) => {
+                writer.mutate(Mutation::Revert { revision, partial }, actor, channel.typed());
             }
-            WorkbenchRequest::Redo => {
-                writer.mutate(Mutation::Redo, actor, channel.typed(WorkbenchResponse::Applied))
-            }
-            WorkbenchRequest::Revert { revision, partial } => {
-                let mutation = Mutation::Revert { revision, partial };
-                writer.mutate(mutation, actor, channel.typed(WorkbenchResponse::Applied));
-            }
-            WorkbenchRequest::Save => {
-                let shell = |SavedFiles { revision, files }| WorkbenchResponse::Saved { revision, files };
-                writer.request(SaveFiles {}, actor, channel.typed(shell));
-            }
-            WorkbenchRequest::Resolve { board, keep } => {
-                writer.request(
-                    ResolveBoard { board, keep },
-                    actor,
-                    channel.typed(WorkbenchResponse::Applied),
-                );
-            }
-            WorkbenchRequest::Log { limit } => {
-                writer.request(ReadLog { limit }, actor, channel.typed(WorkbenchResponse::Log))
-            }
-            WorkbenchRequest::Operations(revisions) => {
-                writer.request(ReadOperations { revisions }, actor, channel.typed(WorkbenchResponse::Log));
-            }
-            WorkbenchRequest::ChangesSince(since) => {
-                writer.request(ReadPatches { since }, actor, channel.typed(WorkbenchResponse::Changes));
-            }
-            WorkbenchRequest::Problems => {
-                writer.request(ListProblems {}, actor, channel.typed(WorkbenchResponse::Problems))
-            }
-            WorkbenchRequest::Document => {
-                let shell = |document: GraphDocument| WorkbenchResponse::Document(Box::new(document));
-                writer.request(ReadDocument {}, actor, channel.typed(shell));
-            }
-            WorkbenchRequest::Overrides => {
-                writer.request(ListOverrides {}, actor, channel.typed(WorkbenchResponse::Overrides))
-            }
-            WorkbenchRequest::Instance => {
-                writer.describe_instance(channel.typed(WorkbenchResponse::Instance))
-            }
-            WorkbenchRequest::Export { board, path } => {
-                writer.export(ExportBoard { board, path }, channel.typed(exported_response));
-            }
-            WorkbenchRequest::Bundle(request) => {
-                writer.request(AskBundles { request }, actor, channel.typed(answer))
-            }
-            WorkbenchRequest::Link(TraceLinkRequest::List) => {
-                writer.request(
-                    ListLinks {},
-                    actor,
-                    channel.typed(|view| WorkbenchResponse::Links(Box::new(view))),
-                );
-            }
-            WorkbenchRequest::Link(change) => {
-                writer.request(ChangeLinks { change }, actor, channel.typed(WorkbenchResponse::Applied));
-            }
-            WorkbenchRequest::Audit { after, limit } => {
-                writer.request(ReadAudit { after, limit }, actor, channel.typed(WorkbenchResponse::Audit));
-            }
-            WorkbenchRequest::AuditView { before, limit } => {
-                let shell = |view| WorkbenchResponse::AuditView(Box::new(view));
-                writer.read_audit_page(ReadAuditPage { before, limit }, actor, channel.typed(shell));
-            }
-            WorkbenchRequest::AuditExport { path } => {
-                writer.export_audit(path, actor, channel.typed(exported_response))
-            }
-            WorkbenchRequest::Open(path) => {
-                writer.open(path, is_window, channel.typed(WorkbenchResponse::from))
-            }
-            WorkbenchRequest::New { path, template } => {
-                writer.create(path, template, is_window, channel.typed(WorkbenchResponse::from));
-            }
-            WorkbenchRequest::OpenExample => writer.open_example(channel.typed(|()| WorkbenchResponse::Done)),
-            WorkbenchRequest::StartDemo => {
-                writer.start_demo(channel.typed(|tour| WorkbenchResponse::Demo { tour }))
-            }
-            WorkbenchRequest::ImportFolder(folder) => {
-                writer.import_folder(folder, actor, channel.typed(WorkbenchResponse::Terraform));
-            }
-            WorkbenchRequest::Raise => writer.raise_window(channel.typed(|()| WorkbenchResponse::Done)),
-            WorkbenchRequest::Mcp(request) => services.agents.request(request, channel.typed(answer)),
-            WorkbenchRequest::Terraform(request) => {
-                services.terraform.request(request, actor, channel.typed(answer).map(terraform_answer));
-            }
-            WorkbenchRequest::Preview(request) => {
-                services.previews.request(request, channel.typed(answer).map(preview_answer))
-            }
-            WorkbenchRequest::Upstream(request) => {
-                let way = if is_window { "window" } else { "terminal" };
-                let by = upstreams::RequestOrigin { name: actor.name, channel: way };
-                services.upstreams.request(
-                    request,
-                    by,
-                    channel.typed(answer).map(WorkbenchResponse::Upstream),
-                );
-            }
-            WorkbenchRequest::Recents => process.list_recents(channel.typed(WorkbenchResponse::Recents)),
-            WorkbenchRequest::ForgetRecent(path) => {
-                process.forget_recent(Path::new(&path), channel.typed(WorkbenchResponse::Recents));
-            }
-            WorkbenchRequest::CloseTour => {
-                channel.typed(|()| WorkbenchResponse::Done).send(process.close_tour())
-            }
-            WorkbenchRequest::Templates => {
-                channel.typed(WorkbenchResponse::Templates).send(Ok(template_boards()))
-            }
-            WorkbenchRequest::ProblemReport => {
-                background::spawn(
-                    "problem-report",
-                    channel.typed(WorkbenchResponse::ProblemReport),
-                    |responder| {
-                        responder.send(Ok(crash_reports::problem_report()));
-                    },
-                );
-            }
-            WorkbenchRequest::Quit => {
+            R::SaveFiles(request) => writer.request(request, actor, channel.typed()),
+            R::ResolveBoard(request) => writer.request(request, actor, channel.typed()),
+            R::ReadLog(request) => writer.request(request, actor, channel.typed()),
+            R::ReadOperations(request) => writer.request(request, actor, channel.typed()),
+            R::ReadPatches(request) => writer.request(request, actor, channel.typed()),
+            R::ListProblems(request) => writer.request(request, actor, channel.typed()),
+            R::ReadDocument(request) => writer.request(request, actor, channel.typed()),
+            R::ListOverrides(request) => writer.request(request, actor, channel.typed()),
+            R::ListLinks(request) => writer.request(request, actor, channel.typed()),
+            R::ChangeLinks(request) => writer.request(request, actor, channel.typed()),
+            R::ReadAudit(request) => writer.request(request, actor, channel.typed()),
+            R::ReadAuditPage(request) => writer.read_audit_page(request, actor, channel.typed()),
+            R::ExportAudit(request) => writer.export_audit(request.path, actor, channel.typed()),
+            R::ExportBoard(request) => writer.export(request, channel.typed()),
+            R::DescribeInstance(_) => writer.describe_instance(channel.typed()),
+            R::ListEntities(request) => writer.request(request, actor, channel.typed()),
+            R::ShowEntity(request) => writer.request(request, actor, channel.typed()),
+            R::ReadSchema(request) => writer.request(request, actor, channel.typed()),
+            R::SearchEntities(request) => writer.request(request, actor, channel.typed()),
+            R::ListDiagnostics(request) => writer.request(request, actor, channel.typed()),
+            R::MeasureCoverage(request) => writer.request(request, actor, channel.typed()),
+            R::ReadKnowledge(request) => writer.request(request, actor, channel.typed()),
+            R::CheckBundle(request) => writer.request(request, actor, channel.typed()),
+            R::ChangeBundle(request) => writer.request(request, actor, channel.typed()),
+            R::DrawMap(request) => writer.request(request, actor, channel.typed()),
+
+            R::OpenWorkspace(request) => writer.open(request.path, is_window, channel.typed()),
+            R::CreateWorkspace(request) => writer.create(request, is_window, channel.typed()),
+            R::OpenExample(_) => writer.open_example(channel.typed()),
+            R::StartDemo(_) => writer.start_demo(channel.typed()),
+            R::ImportFolder(request) => writer.import_folder(request.path, actor, channel.typed()),
+            R::RaiseWindow(_) => writer.raise_window(channel.typed()),
+            R::ListRecents(_) => process.list_recents(channel.typed()),
+            R::ForgetRecent(request) => process.forget_recent(Path::new(&request.path), channel.typed()),
+            R::CloseTour(_) => channel.typed().send(process.close_tour()),
+            R::ListTemplates(_) => channel.typed().send(Ok(template_boards())),
+            R::ReportProblem(_) => background::spawn("problem-report", channel.typed(), |responder| {
+                responder.send(Ok(crash_reports::problem_report()));
+            }),
+            R::Quit(_) => {
                 process.quit();
-                channel.typed(|()| WorkbenchResponse::Done).send(Ok(()));
+                channel.typed().send(Ok(()));
             }
+
+            R::ViewAgents(request) => agents.request(request, channel.typed()),
+            R::SetAgentMode(request) => agents.request(request, channel.typed()),
+            R::SetAgentPort(request) => agents.request(request, channel.typed()),
+            R::RestartAgents(request) => agents.request(request, channel.typed()),
+            R::RotateToken(request) => agents.request(request, channel.typed()),
+            R::PauseClient(request) => agents.request(request, channel.typed()),
+            R::ResumeClient(request) => agents.request(request, channel.typed()),
+            R::DisconnectClient(request) => agents.request(request, channel.typed()),
+            R::TestConnection(request) => agents.request(request, channel.typed()),
+            R::ReadClientConfig(request) => agents.request(request, channel.typed()),
+
+            R::GenerateHcl(request) => terraform.request(request, actor, channel.typed()),
+            R::WriteHcl(request) => terraform.request(request, actor, channel.typed()),
+            R::EstimateCost(request) => terraform.request(request, actor, channel.typed()),
+            R::ListMissingPrices(request) => terraform.request(request, actor, channel.typed()),
+            R::StartRun(request) => terraform.request(request, actor, channel.typed()),
+            R::CancelRun(request) => terraform.request(request, actor, channel.typed()),
+            R::ListRuns(request) => terraform.request(request, actor, channel.typed()),
+            R::ReadRunLines(request) => terraform.request(request, actor, channel.typed()),
+            R::ReadPlan(request) => terraform.request(request, actor, channel.typed()),
+            R::ImportBoard(request) => terraform.request(request, actor, channel.typed()),
+
+            R::ListPreviews(request) => previews.request(request, channel.typed()),
+            R::StartPreview(request) => previews.request(request, channel.typed()),
+            R::StopPreview(request) => previews.request(request, channel.typed()),
+            R::RestartPreview(request) => previews.request(request, channel.typed()),
+            R::ClosePreview(request) => previews.request(request, channel.typed()),
+            R::NavigatePreview(request) => previews.request(request, channel.typed()),
+            R::SetPreviewScreen(request) => previews.request(request, channel.typed()),
+            R::SetPreviewMode(request) => previews.request(request, channel.typed()),
+            R::SelectInstance(request) => previews.request(request, channel.typed()),
+            R::ReadPreviewLog(request) => previews.request(request, channel.typed()),
+            R::CapturePreview(request) => previews.request(request, channel.typed()),
+
+            R::ListServers(request) => upstreams.request(request, by(), channel.typed()),
+            R::ShowServer(request) => upstreams.request(request, by(), channel.typed()),
+            R::StartServer(request) => upstreams.request(request, by(), channel.typed()),
+            R::StopServer(request) => upstreams.request(request, by(), channel.typed()),
+            R::RestartServer(request) => upstreams.request(request, by(), channel.typed()),
+            R::DisableServer(request) => upstreams.request(request, by(), channel.typed()),
+            R::AddServer(request) => upstreams.request(request, by(), channel.typed()),
+            R::WithdrawTool(request) => upstreams.request(request, by(), channel.typed()),
+            R::ReadServerLog(request) => upstreams.request(request, by(), channel.typed()),
+            R::ListImportSources(request) => upstreams.request(request, by(), channel.typed()),
+            R::PreviewServerImport(request) => upstreams.request(request, by(), channel.typed()),
+            R::ImportServers(request) => upstreams.request(request, by(), channel.typed()),
+            R::SearchServerRegistry(request) => upstreams.request(request, by(), channel.typed()),
+            R::CallServerTool(request) => upstreams.request(request, by(), channel.typed()),
+            R::ReloadManifests(request) => upstreams.request(request, by(), channel.typed()),
         }
     }
-}
-
-/// The response of a service, which is an [`Answer`] already.
-fn answer(answer: WorkbenchResponse) -> WorkbenchResponse {
-    answer
-}
-
-fn preview_answer(answer: PreviewResponse) -> WorkbenchResponse {
-    match answer {
-        PreviewResponse::Done => WorkbenchResponse::Done,
-        PreviewResponse::Saved { path, bytes } => WorkbenchResponse::Exported { path, bytes },
-        other => WorkbenchResponse::Preview(other),
-    }
-}
-
-fn exported_response(ExportedFile { path, bytes }: ExportedFile) -> WorkbenchResponse {
-    WorkbenchResponse::Exported { path, bytes }
 }

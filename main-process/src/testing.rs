@@ -1,9 +1,9 @@
-//! Fixtures for tests of the boundaries: a real writer on a workspace of its own, and repeatable randomness.
-#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "only tests use it")]
+//! Fixtures for tests of the boundaries: a real writer on a workspace of its own, and damaged frames.
+#![allow(clippy::unwrap_used, reason = "only tests use it")]
 
 use crate::{
     preview,
-    responses::wait_for,
+    responses::{JsonResponder, wait_for},
     router::Router,
     terminal::TerminalServer,
     terraform_worker, upstreams,
@@ -19,12 +19,12 @@ use journal::Journal;
 use processes::{ProcessGroupSpawner, RuntimeDir};
 use shared_protocol::{
     Actor, ActorKind, AddNode, BoardId, BoardName, Command, GraphDocument, Refusal,
-    messages::{WorkbenchRequest, WorkbenchResponse},
+    request::Request,
+    requests::{ReadDocument, WorkbenchRequest},
 };
-use std::{path::PathBuf, sync::Arc, thread::JoinHandle, time::Duration};
+use std::{path::PathBuf, sync::Arc, thread::JoinHandle};
+use test_support::{PATIENCE, RandomSource};
 use workspace::{WorkspaceTemplate, create};
-
-const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A writer in a temporary folder, with one blank board.
 pub(crate) struct Running {
@@ -117,16 +117,19 @@ impl Running {
         terraform_user(folder.join("settings.toml"), folder.join("plans"))
     }
 
-    pub(crate) fn ask(&self, request: WorkbenchRequest) -> Result<WorkbenchResponse, Refusal> {
+    pub(crate) fn request<R: Request<Frame = WorkbenchRequest> + Into<WorkbenchRequest>>(
+        &self,
+        request: R,
+    ) -> Result<R::Response, Refusal> {
         let actor = Actor::new(ActorKind::Terminal, "test");
-        wait_for(PATIENCE, |responder| self.router.route(request, actor, responder))
+        let response = wait_for(PATIENCE, |responder| {
+            self.router.route(Into::into(request), actor, JsonResponder(responder));
+        })?;
+        Ok(serde_json::from_value(response).expect("the response of the request"))
     }
 
     pub(crate) fn document(&self) -> GraphDocument {
-        match self.ask(WorkbenchRequest::Document).unwrap() {
-            WorkbenchResponse::Document(document) => *document,
-            other => unreachable!("{other:?}"),
-        }
+        self.request(ReadDocument {}).unwrap()
     }
 
     /// Ends the writer and proves that what it leaves is whole: it did not panic, the graph loads, the chain holds.
@@ -165,62 +168,32 @@ pub(crate) fn add_note() -> Command {
     Command::AddNode(AddNode::new(board, "notes/sticky".parse().unwrap()))
 }
 
-/// SplitMix64: small, and the same everywhere.
-pub(crate) struct Chance(u64);
-
-impl Chance {
-    /// From `DRAFTBOARD_SEED`, or always the same.
-    pub(crate) fn seeded(otherwise: u64) -> Self {
-        let seed =
-            std::env::var("DRAFTBOARD_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(otherwise);
-        eprintln!("seed {seed} (DRAFTBOARD_SEED)");
-        Self(seed)
-    }
-
-    pub(crate) fn number(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    pub(crate) fn below(&mut self, end: usize) -> usize {
-        (self.number() % end.max(1) as u64) as usize
-    }
-
-    pub(crate) fn bytes(&mut self, most: usize) -> Vec<u8> {
-        let count = self.below(most + 1);
-        (0..count).map(|_| self.number() as u8).collect()
-    }
-
-    /// A frame with something wrong about it: flipped bits, a cut, other bytes, another length.
-    pub(crate) fn spoiled(&mut self, frame: &[u8]) -> Vec<u8> {
-        let mut spoiled = frame.to_vec();
-        match self.below(6) {
-            0 => {
-                for _ in 0..=self.below(4) {
-                    let at = self.below(spoiled.len());
-                    spoiled[at] ^= 1 << self.below(8);
-                }
-            }
-            1 => spoiled.truncate(self.below(spoiled.len())),
-            2 => {
-                let length = (self.number() as u32) >> self.below(32);
-                spoiled[..4].copy_from_slice(&length.to_be_bytes());
-            }
-            3 => {
-                let at = 4 + self.below(spoiled.len() - 4);
-                spoiled[at] = self.number() as u8;
-            }
-            4 => spoiled.extend(self.bytes(64)),
-            _ => {
-                // The length fits, the content is chance.
-                let content = self.bytes(200);
-                spoiled = (content.len() as u32).to_be_bytes().to_vec();
-                spoiled.extend(content);
+/// Returns a frame with something wrong about it: flipped bits, a cut, other bytes, another length.
+pub(crate) fn damage_frame(random: &mut RandomSource, frame: &[u8]) -> Vec<u8> {
+    let mut damaged = frame.to_vec();
+    match random.below(6) {
+        0 => {
+            for _ in 0..=random.below(4) {
+                let at = random.below(damaged.len());
+                damaged[at] ^= 1 << random.below(8);
             }
         }
-        spoiled
+        1 => damaged.truncate(random.below(damaged.len())),
+        2 => {
+            let length = (random.number() as u32) >> random.below(32);
+            damaged[..4].copy_from_slice(&length.to_be_bytes());
+        }
+        3 => {
+            let at = 4 + random.below(damaged.len() - 4);
+            damaged[at] = random.number() as u8;
+        }
+        4 => damaged.extend(random.bytes(64)),
+        _ => {
+            // The length fits, the content is random.
+            let content = random.bytes(200);
+            damaged = (content.len() as u32).to_be_bytes().to_vec();
+            damaged.extend(content);
+        }
     }
+    damaged
 }

@@ -13,9 +13,13 @@ use processes::{DiscoveryRecord, instance};
 use serde_json::{Value, json};
 use shared_protocol::{
     framing::{FrameDecoder, MAX_TERMINAL_FRAME_BYTES, decode_json, encode_json},
-    mcp::{McpMode, McpRequest, McpView},
-    messages::{FromTerminal, PROTOCOL_VERSION, ToTerminal, WorkbenchRequest, WorkbenchResponse},
-    terraform::TerraformRequest,
+    mcp::McpMode,
+    messages::{FromTerminal, PROTOCOL_VERSION, ToTerminal},
+    request::Request,
+    requests::{
+        GenerateHcl, ReadClientConfig, RotateToken, RunCommand, SetAgentMode, TestConnection, ViewAgents,
+        WorkbenchRequest,
+    },
 };
 use std::{
     io::{BufRead, BufReader, Read, Write},
@@ -23,10 +27,8 @@ use std::{
     os::unix::net::UnixStream,
     sync::Arc,
     thread::JoinHandle,
-    time::Duration,
 };
-
-const PATIENCE: Duration = Duration::from_secs(20);
+use test_support::{PATIENCE, mcp};
 
 struct Agents {
     running: Running,
@@ -63,15 +65,11 @@ impl Agents {
         instance::find(std::slice::from_ref(&self.running().runtime), &self.running().root).unwrap().unwrap()
     }
 
-    fn ask(&self, request: McpRequest) -> WorkbenchResponse {
-        self.running().ask(WorkbenchRequest::Mcp(request)).unwrap()
-    }
-
-    fn view(&self, request: McpRequest) -> McpView {
-        match self.ask(request) {
-            WorkbenchResponse::Mcp(view) => *view,
-            other => panic!("{other:?}"),
-        }
+    fn request<R: Request<Frame = WorkbenchRequest> + Into<WorkbenchRequest>>(
+        &self,
+        request: R,
+    ) -> R::Response {
+        self.running().request(request).unwrap()
     }
 
     /// A greeted connection, and what main says to its wish to speak the protocol.
@@ -110,13 +108,7 @@ fn exchange(stream: &mut UnixStream, message: &FromTerminal) -> ToTerminal {
 }
 
 fn call(stream: &UnixStream, tool: &str, arguments: Value) -> Value {
-    let meta = json!({
-        "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}
-    });
-    let request = json!({
-        "jsonrpc": "2.0", "id": 1, "method": "tools/call",
-        "params": { "name": tool, "arguments": arguments, "_meta": meta }
-    });
+    let request = mcp::stateless_call(1, tool, arguments);
     (&mut &*stream).write_all(format!("{request}\n").as_bytes()).unwrap();
     let mut line = String::new();
     BufReader::new(stream).read_line(&mut line).unwrap();
@@ -132,18 +124,14 @@ fn a_bridge_sees_an_edit_as_soon_as_it_is_acknowledged() {
     assert_eq!(before["ok"], json!(true), "{before}");
     let revision = before["meta"]["revision"].as_u64().unwrap();
     for count in 1..=5 {
-        let WorkbenchResponse::Applied(applied) =
-            agents.running().ask(WorkbenchRequest::Run(add_note())).unwrap()
-        else {
-            panic!()
-        };
+        let applied = agents.request(RunCommand { command: add_note() });
         let changes = call(&stream, "get_changes_since", json!({ "revision": revision }));
         assert_eq!(changes["meta"]["revision"], json!(applied.revision), "{changes}");
         assert_eq!(changes["data"]["operations"].as_array().unwrap().len(), count);
     }
     let picture = call(&stream, "get_board_image", json!({ "longestSide": 256 }));
     assert_eq!(picture["ok"], json!(true), "{picture}");
-    let clients = agents.view(McpRequest::View).clients;
+    let clients = agents.request(ViewAgents {}).clients;
     assert_eq!(clients.len(), 1, "{clients:?}");
     assert!(clients[0].calls >= 7 && clients[0].connected);
 }
@@ -153,10 +141,10 @@ fn the_record_tells_where_and_a_rotated_token_replaces_the_old_one() {
     let agents = Agents::start();
     let first = agents.record();
     let (url, token) = (first.mcp_url.unwrap(), first.mcp_token.unwrap());
-    assert_eq!(agents.view(McpRequest::View).url.as_deref(), Some(url.as_str()));
+    assert_eq!(agents.request(ViewAgents {}).url.as_deref(), Some(url.as_str()));
     let status = |token: &str| {
         let host = url.strip_prefix("http://").unwrap().strip_suffix("/mcp").unwrap();
-        let port: u16 = agents.view(McpRequest::View).port.unwrap();
+        let port: u16 = agents.request(ViewAgents {}).port.unwrap();
         let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
         let host =
             if host.ends_with(&port.to_string()) { host.to_owned() } else { format!("127.0.0.1:{port}") };
@@ -169,41 +157,30 @@ fn the_record_tells_where_and_a_rotated_token_replaces_the_old_one() {
         answer.split(' ').nth(1).unwrap().to_owned()
     };
     assert_eq!(status(token.reveal()), "200");
-    agents.view(McpRequest::RotateToken);
+    agents.request(RotateToken {});
     let second = agents.record().mcp_token.unwrap();
     assert_eq!((status(token.reveal()).as_str(), status(second.reveal()).as_str()), ("401", "200"));
-    assert!(
-        matches!(agents.ask(McpRequest::TestConnection), WorkbenchResponse::Text(text) if text.contains("\"ok\""))
-    );
+    assert!(agents.request(TestConnection {}).contains("\"ok\""));
     for client in ["claude-desktop", "claude-code", "vscode", "cursor"] {
-        let WorkbenchResponse::Text(text) =
-            agents.ask(McpRequest::ClientConfig { client: client.to_owned() })
-        else {
-            panic!()
-        };
+        let text = agents.request(ReadClientConfig { client: client.to_owned() });
         assert!(text.contains("mcp") && !text.contains(second.reveal()), "{client}: {text}");
     }
-    assert!(
-        agents
-            .running()
-            .ask(WorkbenchRequest::Mcp(McpRequest::ClientConfig { client: "emacs".to_owned() }))
-            .is_err()
-    );
+    assert!(agents.running().request(ReadClientConfig { client: "emacs".to_owned() }).is_err());
 }
 
 #[test]
 fn off_closes_the_port_and_refuses_bridges() {
     let agents = Agents::start();
-    let port = agents.view(McpRequest::View).port.unwrap();
+    let port = agents.request(ViewAgents {}).port.unwrap();
     let (mut open, _) = agents.bridge();
     call(&open, "list_proposals", json!({}));
-    let off = agents.view(McpRequest::SetMode(McpMode::Off));
+    let off = agents.request(SetAgentMode { mode: McpMode::Off });
     assert_eq!((off.mode, off.url, off.port), (McpMode::Off, None, None));
     assert!(TcpStream::connect(("127.0.0.1", port)).is_err());
     assert!(agents.record().mcp_url.is_none() && agents.record().mcp_token.is_none());
     assert!(matches!(agents.bridge().1, ToTerminal::Refused(refusal) if refusal.message.contains("off")));
     assert_eq!(open.read_to_end(&mut Vec::new()).unwrap(), 0, "the open conversation is over");
-    let on = agents.view(McpRequest::SetMode(McpMode::Observe));
+    let on = agents.request(SetAgentMode { mode: McpMode::Observe });
     assert!(on.url.is_some());
     assert!(matches!(agents.bridge().1, ToTerminal::Response(Value::Null)));
 }
@@ -213,7 +190,7 @@ fn agents_see_the_files_the_costs_and_what_is_deployed() {
     let agents = Agents::start();
     let add =
         r#"{"addNode":{"board":"infrastructure","type":"terraform/core/terraform_data","name":"first"}}"#;
-    agents.running().ask(WorkbenchRequest::Run(serde_json::from_str(add).unwrap())).unwrap();
+    agents.running().request(RunCommand { command: serde_json::from_str(add).unwrap() }).unwrap();
     let (stream, _) = agents.bridge();
     let hcl = call(&stream, "generate_hcl", json!({}));
     assert!(hcl["data"]["main.tf"].as_str().unwrap().contains("\"first\""), "{hcl}");
@@ -230,7 +207,7 @@ fn agents_see_the_files_the_costs_and_what_is_deployed() {
     ] });
     std::fs::write(folder.join("terraform.tfstate"), state.to_string()).unwrap();
     let board = agents.running().document().boards[0].id;
-    agents.running().ask(WorkbenchRequest::Terraform(TerraformRequest::Hcl { board })).unwrap();
+    agents.running().request(GenerateHcl { board }).unwrap();
     let start = std::time::Instant::now();
     while call(&stream, "get_deployment_status", json!({}))["data"][id] != json!("created") {
         assert!(start.elapsed() < PATIENCE);

@@ -304,6 +304,10 @@ impl ProbeOrder {
                 sandbox::enter()
             }
             "open" => Ok(SandboxReport {
+                first_out_of_memory: false,
+                not_root: false,
+                namespaces: false,
+                no_capabilities: false,
                 no_new_privileges: false,
                 not_dumpable: false,
                 no_new_executable_memory: false,

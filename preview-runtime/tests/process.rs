@@ -12,6 +12,7 @@ use shared_protocol::{
 };
 use std::{
     io::Read,
+    iter::successors,
     os::{
         fd::{AsFd, AsRawFd, FromRawFd},
         unix::net::UnixStream,
@@ -40,6 +41,8 @@ fn main() {
     }
     let tests: &[(&str, fn())] = &[
         ("it_is_locked_in_before_its_first_word", it_is_locked_in_before_its_first_word),
+        ("it_has_left_the_system_s_namespaces_and_rights", it_has_left_the_system_s_namespaces_and_rights),
+        ("its_end_is_the_end_that_main_sees", its_end_is_the_end_that_main_sees),
         ("it_shows_a_component", it_shows_a_component),
         ("it_ends_with_its_channel", it_ends_with_its_channel),
         ("garbage_ends_it_with_a_reason", garbage_ends_it_with_a_reason),
@@ -144,8 +147,18 @@ impl Preview {
         reader
     }
 
+    /// The process that draws: the innermost one below the child.
+    fn drawing_process(&self) -> u32 {
+        successors(Some(self.child.id()), |pid| {
+            let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap();
+            children.trim().parse().ok()
+        })
+        .last()
+        .unwrap()
+    }
+
     fn status(&self, field: &str) -> String {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.drawing_process())).unwrap();
         status.lines().find_map(|line| line.strip_prefix(field)).unwrap_or_default().trim().to_owned()
     }
 
@@ -166,7 +179,7 @@ fn it_is_locked_in_before_its_first_word() {
         ("2".into(), "1".into(), "1".into())
     );
     assert_eq!(preview.status("Seccomp_filters:"), "2");
-    let process = format!("/proc/{}", preview.child.id());
+    let process = format!("/proc/{}", preview.drawing_process());
     // Root can read this file; only its content matters.
     let descriptors: Vec<String> = std::fs::read_dir(format!("{process}/fd"))
         .unwrap()
@@ -183,6 +196,54 @@ fn it_is_locked_in_before_its_first_word() {
     ] {
         assert!(limits.contains(line), "{limits}");
     }
+}
+
+fn it_has_left_the_system_s_namespaces_and_rights() {
+    let mut preview = Preview::start();
+    let FromPreview::Hello { sandbox, .. } = preview.next().unwrap() else { panic!("no hello") };
+    assert!(sandbox.first_out_of_memory && sandbox.not_root && sandbox.no_capabilities, "{sandbox:?}");
+    let process = format!("/proc/{}", preview.drawing_process());
+    assert_eq!(std::fs::read_to_string(format!("{process}/oom_score_adj")).unwrap().trim(), "1000");
+    for field in ["CapInh:", "CapPrm:", "CapEff:", "CapAmb:", "CapBnd:"] {
+        assert_eq!(preview.status(field), "0000000000000000", "{field}");
+    }
+    assert!(preview.status("Uid:").split_whitespace().all(|user| user != "0"));
+    let available = Command::new("unshare").args(["--user", "--pid", "--fork", "true"]).status();
+    if !available.is_ok_and(|status| status.success()) {
+        println!("SKIPPED: this kernel gives no namespaces to ordinary users");
+        return;
+    }
+    assert!(sandbox.namespaces, "{sandbox:?}");
+    for kind in ["user", "pid", "mnt", "net", "ipc", "uts", "cgroup"] {
+        let of = |process: &str| std::fs::read_link(format!("{process}/ns/{kind}")).unwrap();
+        assert_ne!(of(&process), of("/proc/self"), "{kind}");
+    }
+    assert_eq!(preview.status("NSpid:").split_whitespace().last(), Some("2"));
+    assert_eq!(std::fs::read_dir(format!("{process}/root")).unwrap().count(), 0, "its root has files");
+    // The waiters hold nothing and may do nothing but wait.
+    for waiter in [preview.child.id(), preview.status("PPid:").parse().unwrap()] {
+        let status = std::fs::read_to_string(format!("/proc/{waiter}/status")).unwrap();
+        assert!(status.contains("Seccomp:\t2") && status.contains("CapEff:\t0000000000000000"), "{status}");
+        assert_eq!(std::fs::read_dir(format!("/proc/{waiter}/fd")).unwrap().count(), 0);
+    }
+}
+
+fn its_end_is_the_end_that_main_sees() {
+    for signal in [libc::SIGKILL, libc::SIGABRT, libc::SIGSYS, libc::SIGPROF] {
+        let mut preview = Preview::start();
+        preview.hello();
+        let drawing = preview.drawing_process();
+        // SAFETY: a process of this test.
+        assert_eq!(unsafe { libc::kill(drawing as libc::pid_t, signal) }, 0);
+        assert_eq!(preview.end().1, Some(signal));
+    }
+    // Main kills its child alone; the kernel ends the rest.
+    let mut preview = Preview::start();
+    preview.hello();
+    let drawing = preview.drawing_process();
+    preview.child.kill().unwrap();
+    // Ends once the drawing process has closed its end, which it does by ending.
+    assert!(matches!(preview.next(), Err(DescriptorChannelError::Ended)), "process {drawing} lives on");
 }
 
 fn it_shows_a_component() {

@@ -26,6 +26,7 @@ mod frame;
 mod hold_button;
 mod link_to;
 mod main_connection;
+mod main_request;
 mod markdown;
 mod node_placement;
 mod panel_id;
@@ -88,7 +89,7 @@ pub fn run(channel: UnixStream) -> Result<(), RendererError> {
                 tracing::warn!(%error, "system fonts are not available");
             }
             let link = MainConnection::on_stream(channel, creation.egui_ctx.clone())?;
-            Ok(Box::new(Workbench::new(&creation.egui_ctx, link).with_loss_report(reason)))
+            Ok(Box::new(Workbench::new(&creation.egui_ctx, link).reporting_to(reason)))
         }),
     )
     .map_err(|error| RendererError::Window(error.to_string()))?;

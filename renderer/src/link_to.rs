@@ -3,7 +3,7 @@
 use crate::{
     picker::{PickerEntry, PickerMark, SearchPicker, rank},
     specs::{SpecsFeature, type_look},
-    trace_links::link_action,
+    trace_links::change,
     view::{FrameView, WindowAction, entity_of_node},
     widgets::muted_ui,
 };
@@ -11,7 +11,7 @@ use egui::{Align2, Context, Frame, Id, Key, Modifiers, Order, TextEdit, vec2};
 use shared_protocol::{
     BoardKind, Node,
     bundle::EntitySummary,
-    trace_link::{MAX_RELATION_CHARS, TraceLinkEnd, TraceLinkRequest},
+    trace_link::{MAX_RELATION_CHARS, TraceLinkChange, TraceLinkEnd},
 };
 
 const WIDTH: f32 = 460.0;
@@ -73,7 +73,7 @@ impl TraceLinkPicker {
             });
         if let Some(target) = area.inner.and_then(|index| targets.get(index)) {
             let (from, to, relation) = (self.from.clone(), target.end(), self.relation.clone());
-            actions.push(link_action(TraceLinkRequest::Add { from, to, relation }));
+            actions.push(change(TraceLinkChange::Add { from, to, relation }));
             return false;
         }
         // The click that opened the list may still be active in this frame.

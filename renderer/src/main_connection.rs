@@ -5,16 +5,15 @@
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 use frame_memory::{DescriptorChannel, DescriptorChannelError, FrameMemory};
 use shared_protocol::{
+    Refusal, RefusalCode,
+    decisions::WindowRequest,
     framing::{FramingError, MAX_FROM_RENDERER_BYTES, MAX_TO_RENDERER_BYTES, decode, encode},
-    messages::{
-        ChildHello, FromRenderer, PROTOCOL_VERSION, Presence, ProcessRole, ToRenderer, WorkbenchRequest,
-    },
+    messages::{ChildHello, FromRenderer, PROTOCOL_VERSION, Presence, ProcessRole, ToRenderer},
     preview_sessions::{PreviewGesture, PreviewId},
     preview_wire::PreviewScreen,
-    review::ReviewRequest,
-    upstreams::ManagedServerDecision,
 };
 use std::{
+    collections::VecDeque,
     io::{self, Write},
     net::Shutdown,
     os::{fd::OwnedFd, unix::net::UnixStream},
@@ -42,10 +41,10 @@ pub enum MainConnectionEvent {
         screen: PreviewScreen,
         memory: FrameMemory,
     },
-    /// A request was too large to send. The connection remains open.
+    /// A request was not sent, because it is too large or the queue is full.
     NotSent {
-        request: Option<u64>,
-        why: String,
+        request: u64,
+        refusal: Refusal,
     },
     /// The connection ended because main exited or violated the protocol.
     Closed {
@@ -55,7 +54,7 @@ pub enum MainConnectionEvent {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum MainConnectionError {
-    #[error("Draftboard is busy and did not accept the request. Try again")]
+    #[error("Draftboard is busy and did not accept the request")]
     Busy,
     #[error("the connection to Draftboard is closed")]
     Closed,
@@ -67,6 +66,7 @@ pub struct MainConnection {
     outgoing: Option<Sender<FromRenderer>>,
     incoming: Receiver<MainConnectionEvent>,
     next_request: u64,
+    not_sent: VecDeque<MainConnectionEvent>,
     threads: Option<MainConnectionThreads>,
 }
 
@@ -94,42 +94,36 @@ impl MainConnection {
             outgoing: Some(outgoing),
             incoming,
             next_request: 1,
+            not_sent: VecDeque::new(),
             threads: Some(MainConnectionThreads { writer, socket }),
         })
     }
 
     /// Creates a connection for tests, without a socket.
     pub fn from_channels(outgoing: Sender<FromRenderer>, incoming: Receiver<MainConnectionEvent>) -> Self {
-        Self { outgoing: Some(outgoing), incoming, next_request: 1, threads: None }
+        Self { outgoing: Some(outgoing), incoming, next_request: 1, not_sent: VecDeque::new(), threads: None }
     }
 
     /// Returns the next event without blocking.
-    pub fn next(&self) -> Option<MainConnectionEvent> {
-        self.incoming.try_recv().ok()
+    pub fn next(&mut self) -> Option<MainConnectionEvent> {
+        self.not_sent.pop_front().or_else(|| self.incoming.try_recv().ok())
     }
 
-    /// Sends a request to main and returns its number.
-    pub fn request(&mut self, request: WorkbenchRequest) -> Result<u64, MainConnectionError> {
-        let id = self.next_request;
-        self.send(FromRenderer::Request { id, request })?;
-        self.next_request += 1;
-        Ok(id)
+    /// Returns whether a request was not sent and its sender does not know yet.
+    pub fn has_unsent(&self) -> bool {
+        !self.not_sent.is_empty()
     }
 
-    /// Sends a review request, which only the window may send, and returns its number.
-    pub fn review(&mut self, request: ReviewRequest) -> Result<u64, MainConnectionError> {
+    /// Sends a request to main and returns its number. The window receives its response, or [`MainConnectionEvent::NotSent`].
+    pub fn request(&mut self, request: impl Into<WindowRequest>) -> u64 {
         let id = self.next_request;
-        self.send(FromRenderer::Review { id, request })?;
         self.next_request += 1;
-        Ok(id)
-    }
-
-    /// Sends a decision about a managed server, which only a person may make, and returns its number.
-    pub fn upstream(&mut self, decision: ManagedServerDecision) -> Result<u64, MainConnectionError> {
-        let id = self.next_request;
-        self.send(FromRenderer::Upstream { id, decision })?;
-        self.next_request += 1;
-        Ok(id)
+        if let Err(error) = self.send(FromRenderer::Request { id, request: request.into() }) {
+            let refusal = Refusal::new(RefusalCode::Timeout, error.to_string())
+                .hint("Nothing was changed or decided. Try again in a moment.");
+            self.not_sent.push_back(MainConnectionEvent::NotSent { request: id, refusal });
+        }
+        id
     }
 
     pub fn presence(&self, presence: Presence) -> Result<(), MainConnectionError> {
@@ -176,10 +170,10 @@ struct WindowNotifier {
 
 impl WindowNotifier {
     /// Returns `false` when the window has closed.
-    fn send(&self, incoming: MainConnectionEvent) -> bool {
-        let told = self.window.send(incoming).is_ok();
+    fn notify(&self, incoming: MainConnectionEvent) -> bool {
+        let is_open = self.window.send(incoming).is_ok();
         self.context.request_repaint_after(REPAINT_DELAY);
-        told
+        is_open
     }
 }
 
@@ -195,7 +189,7 @@ fn read(stream: UnixStream, outgoing: Sender<FromRenderer>, notify: &WindowNotif
             Some(error.to_string())
         }
     };
-    notify.send(MainConnectionEvent::Closed { why });
+    notify.notify(MainConnectionEvent::Closed { why });
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -250,7 +244,7 @@ fn read_messages(
             }
             message => MainConnectionEvent::Message(message),
         };
-        if !notify.send(incoming) {
+        if !notify.notify(incoming) {
             return Ok(());
         }
     }
@@ -271,17 +265,21 @@ fn write(mut stream: UnixStream, messages: &Receiver<FromRenderer>, notify: &Win
         let frame = match encode(&message, MAX_FROM_RENDERER_BYTES) {
             Ok(frame) => frame,
             Err(error) => {
-                let request = match message {
-                    FromRenderer::Request { id, .. } | FromRenderer::Review { id, .. } => Some(id),
-                    _ => None,
-                };
-                notify.send(MainConnectionEvent::NotSent { request, why: error.to_string() });
+                match message {
+                    FromRenderer::Request { id, .. } => {
+                        let message = "this is too much to send at once";
+                        let refusal =
+                            Refusal::new(RefusalCode::LimitExceeded, message).hint(format!("{error}."));
+                        notify.notify(MainConnectionEvent::NotSent { request: id, refusal });
+                    }
+                    _ => tracing::error!(%error, "a message to the main process was not sent"),
+                }
                 continue;
             }
         };
         if let Err(error) = stream.write_all(&frame) {
             tracing::error!(%error, "cannot write to the main process");
-            notify.send(MainConnectionEvent::Closed { why: Some(error.to_string()) });
+            notify.notify(MainConnectionEvent::Closed { why: Some(error.to_string()) });
             return;
         }
     }

@@ -13,8 +13,7 @@ const MAX_MARKDOWN_BYTES: usize = 256 * 1024;
 const INDENT: f32 = 16.0;
 
 pub(crate) fn markdown_ui(ui: &mut Ui, theme: &WorkbenchTheme, text: &str) {
-    let end =
-        (0..=MAX_MARKDOWN_BYTES.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    let end = text.floor_char_boundary(MAX_MARKDOWN_BYTES);
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH;
     let mut page = MarkdownRenderer {
         theme,

@@ -5,12 +5,9 @@ use shared_protocol::{
     BoardId, Change, Refusal,
     bundle::BundlesView,
     mcp::McpView,
-    messages::{
-        FullWorkspaceView, Patch, PlainFolder, Presence, RegistryView, ToRenderer, WorkbenchResponse,
-        WorkspaceStatus,
-    },
+    messages::{FullWorkspaceView, Patch, PlainFolder, Presence, RegistryView, ToRenderer, WorkspaceStatus},
     preview_sessions::{PreviewId, PreviewInstanceBox, PreviewsView},
-    review::ReviewView,
+    review::{ProposalDetails, ReviewView},
     terraform::{TerraformRunId, TerraformRunLine, TerraformView},
     trace_link::TraceLinksView,
     upstreams::ManagedServersView,
@@ -60,6 +57,8 @@ pub enum ReplicaUpdate {
     Terraform,
     /// The review queue changed.
     Review,
+    /// The proposal that the window shows changed.
+    Proposal(Box<ProposalDetails>),
     /// The preview sessions or their states changed.
     Previews,
     /// A preview has a new frame.
@@ -77,9 +76,9 @@ pub enum ReplicaUpdate {
         first: u64,
         lines: Vec<TerraformRunLine>,
     },
-    Answered {
+    Response {
         request: u64,
-        result: Result<WorkbenchResponse, Refusal>,
+        result: Result<Vec<u8>, Refusal>,
     },
     Raise,
     CrashReport {
@@ -178,7 +177,8 @@ impl Replica {
             // `MainConnectionEvent::Frames` delivers the memory itself.
             ToRenderer::PreviewMemory { .. } => ReplicaUpdate::Ignored,
             ToRenderer::RunLines { run, first, lines } => ReplicaUpdate::RunLines { run, first, lines },
-            ToRenderer::Answer { request, result } => ReplicaUpdate::Answered { request, result },
+            ToRenderer::Response { request, result } => ReplicaUpdate::Response { request, result },
+            ToRenderer::Proposal(details) => ReplicaUpdate::Proposal(details),
             ToRenderer::Raise => ReplicaUpdate::Raise,
             ToRenderer::CrashReport { headline } => ReplicaUpdate::CrashReport { headline },
             ToRenderer::Welcome { folder } => ReplicaUpdate::Welcome(folder),
@@ -315,8 +315,8 @@ mod tests {
         let status = WorkspaceStatus { saved: Revision(3), ..WorkspaceStatus::default() };
         assert!(matches!(replica.receive(ToRenderer::Status(status.clone())), ReplicaUpdate::Status));
         assert_eq!(replica.workspace().unwrap().status, status);
-        let answer = ToRenderer::Answer { request: 7, result: Ok(WorkbenchResponse::Done) };
-        assert!(matches!(replica.receive(answer), ReplicaUpdate::Answered { request: 7, .. }));
+        let answer = ToRenderer::Response { request: 7, result: Ok(Vec::new()) };
+        assert!(matches!(replica.receive(answer), ReplicaUpdate::Response { request: 7, .. }));
         let challenge = ToRenderer::Challenge { protocol: 1, token: [0; 32] };
         assert!(matches!(replica.receive(challenge), ReplicaUpdate::Broken(_)));
     }

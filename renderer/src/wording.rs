@@ -1,12 +1,7 @@
-//! Texts that several features write alike: counts, times, and text of agents made safe to show.
+//! Texts that several features write alike: times, and text of agents made safe to show.
 
 use shared_protocol::{ActorKind, messages::OperationLogEntry};
 use std::time::{SystemTime, UNIX_EPOCH};
-
-/// `1 node`, `2 nodes`.
-pub(crate) fn count_noun(count: usize, word: &str) -> String {
-    if count == 1 { format!("1 {word}") } else { format!("{count} {word}s") }
-}
 
 /// Milliseconds since 1970.
 pub(crate) fn unix_millis() -> u64 {

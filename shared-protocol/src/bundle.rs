@@ -1,7 +1,7 @@
 //! Spec bundles as seen by the window and terminals, and their requests. Entities and schemas have user-defined
 //! shapes and travel as JSON text.
 
-use crate::{BoardId, Revision, messages::ProblemSeverity};
+use crate::messages::ProblemSeverity;
 use serde::{Deserialize, Serialize};
 
 /// The maximum number of search results.
@@ -14,75 +14,6 @@ pub struct EntityRef {
     pub bundle: String,
     pub entity_type: String,
     pub id: String,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum BundleRequest {
-    /// A summary of every entity of a bundle. Returns [`BundleResponse::Entities`].
-    Entities {
-        bundle: String,
-    },
-    Entity(EntityRef),
-    /// The schema for a new entity of a type. Returns [`BundleResponse::Schema`].
-    Schema {
-        bundle: String,
-        entity_type: String,
-    },
-    Search {
-        /// All bundles when absent.
-        bundle: Option<String>,
-        query: String,
-        limit: u32,
-    },
-    Diagnostics {
-        bundle: String,
-    },
-    Coverage {
-        bundle: String,
-    },
-    /// The domain knowledge as Markdown. Returns text.
-    Knowledge {
-        bundle: String,
-    },
-    /// Changes in the format of `apply_changes`, as a JSON array. A dry run returns [`BundleResponse::Checked`]; a
-    /// change returns `AppliedCommand` and is one undoable operation.
-    Change {
-        bundle: String,
-        changes: String,
-        dry_run: bool,
-    },
-    /// Draws a bundle, or the neighbourhood of one of its entities, as a spec board in one operation. Returns
-    /// [`BundleResponse::Map`].
-    DrawMap {
-        bundle: String,
-        around: Option<EntityRef>,
-        depth: u32,
-    },
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum BundleResponse {
-    Entities {
-        revision: Revision,
-        entities: Vec<EntitySummary>,
-    },
-    Entity(Box<EntityView>),
-    Schema(Box<SchemaView>),
-    Found(Vec<EntitySummary>),
-    Diagnostics(Vec<BundleDiagnostic>),
-    Coverage(Vec<RelationCoverageView>),
-    /// The effects of a dry run; nothing was written.
-    Checked {
-        possible: bool,
-        diagnostics: Vec<BundleDiagnostic>,
-        files: Vec<String>,
-    },
-    Map {
-        board: BoardId,
-        revision: Revision,
-    },
 }
 
 /// All bundles. Sent when the workspace is opened and after every change.

@@ -1,6 +1,7 @@
 //! Message framing: a length of four bytes, then the message. The reader accepts bytes in any portions and returns
 //! whole frames, so it works with any stream and can be tested without one. After an error the stream must be closed.
 
+use crate::{Refusal, RefusalCode};
 use serde::{Serialize, de::DeserializeOwned};
 
 const HEADER_BYTES: usize = 4;
@@ -9,6 +10,8 @@ const HEADER_BYTES: usize = 4;
 pub const MAX_FROM_RENDERER_BYTES: usize = 8 << 20;
 /// The maximum frame size to a renderer: large enough for the largest workspace.
 pub const MAX_TO_RENDERER_BYTES: usize = 512 << 20;
+/// The bytes of a frame around a response.
+const MAX_RESPONSE_HEADER_BYTES: usize = 64;
 /// The maximum frame size between main and a terminal, in both directions.
 pub const MAX_TERMINAL_FRAME_BYTES: usize = 64 << 20;
 
@@ -95,6 +98,20 @@ impl FrameDecoder {
 pub fn encode<T: Serialize>(message: &T, most: usize) -> Result<Vec<u8>, FramingError> {
     let payload = postcard::to_stdvec(message).map_err(|error| FramingError::Malformed(error.to_string()))?;
     frame(&payload, most)
+}
+
+/// Encodes the response of one request, which travels within a message.
+pub fn encode_response<T: Serialize>(response: &T) -> Result<Vec<u8>, Refusal> {
+    let most = MAX_TO_RENDERER_BYTES - MAX_RESPONSE_HEADER_BYTES;
+    let encoded = postcard::to_stdvec(response).map_err(|error| FramingError::Malformed(error.to_string()));
+    let bounded = encoded.and_then(|bytes| match bytes.len() {
+        length if length > most => Err(FramingError::TooLarge { length, most }),
+        _ => Ok(bytes),
+    });
+    bounded.map_err(|error| {
+        Refusal::new(RefusalCode::LimitExceeded, format!("the response cannot be sent: {error}"))
+            .hint("Request a smaller part.")
+    })
 }
 
 /// Decodes a message strictly: every byte of the frame must belong to it.

@@ -5,12 +5,14 @@
 //! threads, egui, MCP. Decoding never panics on any input.
 //!
 //! Types that travel between main and renderer are encoded with `postcard`, which is not self-describing. They have
-//! no skipped, flattened or internally tagged fields. The only recursive types are [`PropValue`], which travels as JSON
-//! text (the parser bounds its depth), and [`Command::Batch`], which bounds its own depth.
+//! no flattened or internally tagged fields, and a field is skipped always or never. The only recursive types are
+//! [`PropValue`], which travels as JSON text (the parser bounds its depth), and [`Command::Batch`], which bounds its own
+//! depth.
 
 pub mod bundle;
 pub mod change;
 pub mod command;
+pub mod decisions;
 pub mod framing;
 pub mod graph;
 pub mod ids;
@@ -18,6 +20,7 @@ pub mod limits;
 pub mod mcp;
 pub mod messages;
 pub mod names;
+pub mod ordered_value;
 pub mod overrides;
 pub mod preview_sessions;
 pub mod preview_wire;
@@ -42,6 +45,7 @@ pub use graph::{
 };
 pub use ids::{BoardId, EdgeId, ElementId, NodeId, ProposalId, Revision, TraceLinkId};
 pub use names::{BoardName, NameError, NodeName, PortId, PropKey, SourcePath, TypeId};
+pub use ordered_value::{OrderedMembers, OrderedValue};
 pub use overrides::{
     OrphanReason, Override, OverrideKey, OverrideResolution, OverrideScope, OverrideSelector, SetOverride,
 };

@@ -101,32 +101,3 @@ pub enum McpProtocolEra {
     /// From 2026-07-28: every request is independent.
     Modern,
 }
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum McpRequest {
-    /// Returns the view.
-    View,
-    SetMode(McpMode),
-    SetPort(u16),
-    /// Restarts the listener with the current settings.
-    Restart,
-    /// Replaces the token. Every client must read the new one.
-    RotateToken,
-    /// Refuses the calls of a client until it is resumed.
-    Pause {
-        client: u64,
-    },
-    Resume {
-        client: u64,
-    },
-    Disconnect {
-        client: u64,
-    },
-    /// Requests the health of the server over the network, as a client would. Returns text.
-    TestConnection,
-    /// The configuration for a client program. Returns text.
-    ClientConfig {
-        client: String,
-    },
-}

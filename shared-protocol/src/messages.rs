@@ -2,25 +2,24 @@
 //! over a named socket. No message is accepted before the hello.
 
 use crate::{
-    Actor, BoardId, Change, Command, ElementId, GraphDocument, OperationKind, Override, OverrideKey,
-    OverrideResolution, Refusal, RefusalCode, Revision,
-    bundle::{BundleRequest, BundleResponse, BundlesView},
+    Actor, BoardId, Change, ElementId, GraphDocument, OperationKind, Refusal, RefusalCode, Revision,
+    bundle::BundlesView,
+    decisions::{TerminalReviewRequest, WindowRequest},
     limits::{MAX_BOARDS, MAX_NODES},
-    mcp::{McpRequest, McpView},
-    preview_sessions::{
-        PreviewGesture, PreviewId, PreviewInstanceBox, PreviewRequest, PreviewResponse, PreviewsView,
-    },
+    mcp::McpView,
+    preview_sessions::{PreviewGesture, PreviewId, PreviewInstanceBox, PreviewsView},
     preview_wire::PreviewScreen,
     registry::{ConnectionRule, RegistryProblem, TypeDef},
-    review::{AuditLine, AuditView, ReviewRequest, ReviewResponse, ReviewView, TerminalReviewRequest},
-    terraform::{TerraformRequest, TerraformResponse, TerraformRunId, TerraformRunLine, TerraformView},
-    trace_link::{TraceLinkRequest, TraceLinksView},
-    upstreams::{ManagedServerDecision, ManagedServerRequest, ManagedServerResponse, ManagedServersView},
+    requests::WorkbenchRequest,
+    review::{ProposalDetails, ReviewView},
+    terraform::{TerraformRunId, TerraformRunLine, TerraformView},
+    trace_link::TraceLinksView,
+    upstreams::ManagedServersView,
 };
 use serde::{Deserialize, Serialize};
 
 /// Incremented with every change of a message; both ends must have the same version.
-pub const PROTOCOL_VERSION: u32 = 8;
+pub const PROTOCOL_VERSION: u32 = 9;
 
 /// The secret that authenticates one child on one connection.
 pub type ConnectionToken = [u8; 32];
@@ -70,6 +69,8 @@ pub enum ToRenderer {
     Terraform(Box<TerraformView>),
     /// The review queue; sent after every change.
     Review(Box<ReviewView>),
+    /// The proposal that the window shows: the one that a person opened, else the newest draft. Sent after every change.
+    Proposal(Box<ProposalDetails>),
     /// Managed servers and manifests.
     Upstreams(Box<ManagedServersView>),
     Previews(Box<PreviewsView>),
@@ -96,9 +97,10 @@ pub enum ToRenderer {
         first: u64,
         lines: Vec<TerraformRunLine>,
     },
-    Answer {
+    /// The response to a request, encoded on its own: the request names its type.
+    Response {
         request: u64,
-        result: Result<WorkbenchResponse, Refusal>,
+        result: Result<Vec<u8>, Refusal>,
     },
     /// The workbench was started again: raise the window.
     Raise,
@@ -118,17 +120,7 @@ pub enum FromRenderer {
     Hello(ChildHello),
     Request {
         id: u64,
-        request: WorkbenchRequest,
-    },
-    /// A request that only the window may send, including decisions. Answered like a request.
-    Review {
-        id: u64,
-        request: ReviewRequest,
-    },
-    /// A decision about managed servers that only a person may make. Answered like a request.
-    Upstream {
-        id: u64,
-        decision: ManagedServerDecision,
+        request: WindowRequest,
     },
     Presence(Presence),
     /// Pointer input, keys and transient values for a preview; not answered.
@@ -329,141 +321,7 @@ impl Presence {
     }
 }
 
-// ---- requests and responses, shared by window and terminal -------------------------------------------------------------
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum WorkbenchRequest {
-    Run(Command),
-    Undo,
-    Redo,
-    /// Reverts an older operation and keeps later work; `partial` skips the conflicting changes.
-    Revert {
-        revision: Revision,
-        partial: bool,
-    },
-    /// Saves the files.
-    Save,
-    /// Opens another workspace in place of this one.
-    Open(String),
-    /// Creates a workspace in a folder and opens it in place of this one.
-    New {
-        path: String,
-        template: WorkspaceTemplate,
-    },
-    /// Opens the user's own copy of the example.
-    OpenExample,
-    /// Opens a fresh copy of the example in which a scripted agent proposes a change. Returns [`WorkbenchResponse::Demo`].
-    StartDemo,
-    /// Hides the tour of the demo permanently.
-    CloseTour,
-    /// Creates a workspace next to a folder of Terraform files, imports a copy of them as a board, and opens it in
-    /// place of this one.
-    ImportFolder(String),
-    /// The boards of the templates, for thumbnails. Returns [`WorkbenchResponse::Templates`].
-    Templates,
-    /// The recently opened workspaces, newest first.
-    Recents,
-    /// Removes an entry from the recent list; the workspace itself is not changed.
-    ForgetRecent(String),
-    Resolve {
-        board: BoardId,
-        keep: ConflictResolution,
-    },
-    /// The log, newest operations first.
-    Log {
-        limit: u32,
-    },
-    /// The given operations as log entries; operations that are no longer stored are left out.
-    Operations(Vec<Revision>),
-    ChangesSince(Revision),
-    Problems,
-    Document,
-    /// Every override with its current state.
-    Overrides,
-    Instance,
-    /// Exports a board to a file; the file extension selects the format.
-    Export {
-        board: BoardId,
-        path: String,
-    },
-    /// A request to the MCP server.
-    Mcp(McpRequest),
-    /// A request about spec bundles.
-    Bundle(BundleRequest),
-    /// A request about trace links.
-    Link(TraceLinkRequest),
-    /// A request about the Terraform of a board.
-    Terraform(TerraformRequest),
-    /// A request about preview sessions.
-    Preview(PreviewRequest),
-    /// A request about managed servers and manifests that needs no decision.
-    Upstream(ManagedServerRequest),
-    /// Audit lines after a number, oldest first.
-    Audit {
-        after: u64,
-        limit: u32,
-    },
-    /// The newest audit lines before a number (the newest of all when absent), newest first, and whether the hash
-    /// chain is intact. Returns [`WorkbenchResponse::AuditView`].
-    AuditView {
-        before: Option<u64>,
-        limit: u32,
-    },
-    /// Exports every audit line to a file, oldest first, as `draftboard audit export` prints them.
-    AuditExport {
-        path: String,
-    },
-    /// Raises the window.
-    Raise,
-    /// Quits the workbench and keeps the journal.
-    Quit,
-    /// The content of a problem report: versions, the newest crash report, the end of the log. Returns
-    /// [`WorkbenchResponse::ProblemReport`].
-    ProblemReport,
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum WorkbenchResponse {
-    Done,
-    Applied(AppliedCommand),
-    Saved {
-        revision: Revision,
-        files: Vec<String>,
-    },
-    Log(Vec<OperationLogEntry>),
-    /// The patches after a revision; `None` when they are no longer stored and the complete state must be read again.
-    Changes(Option<Vec<Patch>>),
-    Problems(Vec<WorkspaceProblem>),
-    Document(Box<GraphDocument>),
-    Overrides(Vec<(OverrideKey, Override, OverrideResolution)>),
-    Instance(WorkbenchInstanceView),
-    Exported {
-        path: String,
-        bytes: u64,
-    },
-    Recents(Vec<RecentWorkspace>),
-    /// The demo is open; `tour` is false after the user closed the tour permanently.
-    Demo {
-        tour: bool,
-    },
-    /// The folder to open is not a workspace, or the workspace to create already exists.
-    PlainFolder(PlainFolder),
-    /// One board of each template that has boards.
-    Templates(Vec<(WorkspaceTemplate, GraphDocument)>),
-    Mcp(Box<McpView>),
-    Bundle(BundleResponse),
-    Links(Box<TraceLinksView>),
-    Terraform(TerraformResponse),
-    Preview(PreviewResponse),
-    Upstream(ManagedServerResponse),
-    Review(ReviewResponse),
-    Audit(Vec<AuditLine>),
-    AuditView(Box<AuditView>),
-    Text(String),
-    ProblemReport(String),
-}
+// ---- content of responses ----------------------------------------------------------------------------------------------
 
 /// The initial content of a new workspace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -604,11 +462,28 @@ pub enum FromTerminal {
         token: String,
     },
     Request(WorkbenchRequest),
-    /// Reads the review queue, or decides with a code that the terminal cannot see.
+    /// Reads the review queue, or submits a decision.
     Review(TerminalReviewRequest),
+    /// Confirms the last decision of this connection with its code, which the terminal cannot see. The response is that
+    /// of the decision.
+    Confirm {
+        code: String,
+    },
     /// Switches the connection to MCP: after the answer `done` it carries newline-delimited JSON-RPC in both
     /// directions. The terminal must not send anything before that answer.
     Mcp,
+}
+
+impl From<WorkbenchRequest> for FromTerminal {
+    fn from(request: WorkbenchRequest) -> Self {
+        Self::Request(request)
+    }
+}
+
+impl From<TerminalReviewRequest> for FromTerminal {
+    fn from(request: TerminalReviewRequest) -> Self {
+        Self::Review(request)
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -4,8 +4,8 @@
 use crate::{
     PropValue,
     v0::{
-        ComponentTypeId, InstanceId, JsonPointer, PersistedOverride, PersistedOverrideList,
-        PersistedOverridesFile, SchemaVersion, UtcTimestamp, ValidationCode,
+        JsonPointer, PersistedOverride, PersistedOverrideList, PersistedOverridesFile, SchemaVersion,
+        UtcTimestamp, ValidationCode,
     },
     value::PropValueError,
 };
@@ -196,10 +196,10 @@ pub fn to_file<'a>(
     let mut lists: BTreeMap<OverrideScope, BTreeMap<&OverrideKey, PersistedOverride>> = BTreeMap::new();
     for (key, over) in overrides {
         let persisted = PersistedOverride {
-            instance_id: InstanceId::new(&*key.instance),
+            instance_id: key.instance.to_string(),
             path: key.path.clone(),
             value: to_json(&over.value),
-            component_type_id: over.component.as_deref().map(ComponentTypeId::new),
+            component_type_id: over.component.as_deref().map(str::to_owned),
             instance_locator: over.locator.as_ref().map(to_json),
         };
         lists.entry(key.scope).or_default().insert(key, persisted);

@@ -79,66 +79,6 @@ pub enum PreviewTarget {
 
 // ---- requests --------------------------------------------------------------------------------------------------------
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum PreviewRequest {
-    /// Starts a session. Returns [`PreviewResponse::Started`]; the next view contains the session.
-    Start {
-        shows: PreviewTarget,
-        screen: PreviewScreen,
-    },
-    /// Ends the process; the session stays listed as stopped, with its log.
-    Stop(PreviewId),
-    /// Stops the session if necessary and removes it.
-    Close(PreviewId),
-    /// Restarts the process, also when it stopped, crashed or hangs. Lifts the quarantine.
-    Restart(PreviewId),
-    /// Shows another page in the same session.
-    Navigate {
-        session: PreviewId,
-        route: NodeId,
-    },
-    Screen {
-        session: PreviewId,
-        screen: PreviewScreen,
-    },
-    Mode {
-        session: PreviewId,
-        mode: PreviewMode,
-    },
-    /// Selects an instance, like a click on it in inspect mode; `None` clears the selection.
-    Select {
-        session: PreviewId,
-        instance: Option<String>,
-    },
-    /// Log lines after a number, oldest first. Returns [`PreviewResponse::Log`].
-    Log {
-        session: PreviewId,
-        after: u64,
-    },
-    /// Saves the screen of the session as a PNG file, once a frame of the current content is available.
-    Shot {
-        session: PreviewId,
-        path: String,
-    },
-    /// All sessions and components. Returns [`PreviewResponse::All`].
-    List,
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum PreviewResponse {
-    Started(PreviewId),
-    Log(Vec<PreviewLogLine>),
-    All(Box<PreviewsView>),
-    /// The screenshot is in this file.
-    Saved {
-        path: String,
-        bytes: u64,
-    },
-    Done,
-}
-
 /// Input from the window to a session; not answered.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum PreviewGesture {

@@ -90,6 +90,7 @@ pub enum SceneTarget {
 }
 
 /// An instance on a page. Parents come before their children.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SceneInstance {
@@ -97,10 +98,8 @@ pub struct SceneInstance {
     pub component: String,
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub props: Map<String, Value>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<String>,
     /// Absent means `children`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slot: Option<String>,
 }
 
@@ -240,6 +239,12 @@ pub enum ToPreview {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SandboxReport {
+    /// The kernel ends this process before others when memory runs out.
+    pub first_out_of_memory: bool,
+    pub not_root: bool,
+    /// Users, processes, mounts, network, IPC and host names of its own.
+    pub namespaces: bool,
+    pub no_capabilities: bool,
     pub no_new_privileges: bool,
     pub not_dumpable: bool,
     pub no_new_executable_memory: bool,
@@ -258,12 +263,12 @@ pub enum LandlockLevel {
 }
 
 /// The position of an instance on the screen.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct InstanceBox {
     pub id: String,
     pub component: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<String>,
     /// Left, top, width, height.
     pub rect: [f32; 4],
@@ -274,6 +279,7 @@ pub struct InstanceBox {
     pub line: u32,
 }
 
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct PreviewProblem {
@@ -282,7 +288,6 @@ pub struct PreviewProblem {
     pub column: u32,
     pub message: String,
     /// The affected instance, if the problem is not about the file alone.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instance: Option<String>,
 }
 

@@ -6,6 +6,76 @@ use serde::{Serialize, de::DeserializeOwned};
 /// A request that names its response, so that no caller has to tell responses apart.
 pub trait Request: Serialize + DeserializeOwned + Send + 'static {
     type Response: Serialize + DeserializeOwned + Send + 'static;
+    /// The enum in which the request travels.
+    type Frame: From<Self>;
+}
+
+/// Declares requests and the enum in which they travel.
+macro_rules! requests {
+    ($(#[$frame_meta:meta])* $frame:ident {
+        $($(#[$meta:meta])* $name:ident {
+            $($(#[$field_meta:meta])* $field:ident: $type:ty),* $(,)?
+        } -> $response:ty;)*
+    }) => {
+        $(#[$frame_meta])*
+        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        pub enum $frame { $($name($name)),* }
+
+        $(
+            $(#[$meta])*
+            #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+            #[serde(rename_all = "camelCase", deny_unknown_fields)]
+            pub struct $name { $($(#[$field_meta])* pub $field: $type),* }
+
+            impl Request for $name {
+                type Response = $response;
+                type Frame = $frame;
+            }
+
+            impl From<$name> for $frame {
+                fn from(request: $name) -> Self {
+                    Self::$name(request)
+                }
+            }
+        )*
+    };
+}
+pub(crate) use requests;
+
+/// Declares the requests that the queue of a service holds, each with its responder.
+#[macro_export]
+macro_rules! service_calls {
+    ($(#[$meta:meta])* $visibility:vis enum $calls:ident { $($name:ident),* $(,)? }) => {
+        $(#[$meta])*
+        $visibility enum $calls {
+            $($name($name, $crate::request::Responder<<$name as $crate::request::Request>::Response>)),*
+        }
+
+        impl $calls {
+            /// Answers a request that is not handled.
+            $visibility fn refuse(self, refusal: $crate::Refusal) {
+                match self {
+                    $(Self::$name(_, responder) => responder.send(Err(refusal))),*
+                }
+            }
+        }
+
+        $(
+            impl From<($name, $crate::request::Responder<<$name as $crate::request::Request>::Response>)> for $calls {
+                fn from(
+                    (request, responder): ($name, $crate::request::Responder<<$name as $crate::request::Request>::Response>),
+                ) -> Self {
+                    Self::$name(request, responder)
+                }
+            }
+        )*
+    };
+}
+
+/// The way back to the sender of a request. The connection decides the encoding, the request the type.
+pub trait ResponseChannel: Send + 'static {
+    fn typed<T: Serialize + Send + 'static>(self) -> Responder<T>;
 }
 
 type SendResponse<T> = Box<dyn FnOnce(Result<T, Refusal>) + Send>;

@@ -1,98 +1,215 @@
-//! Typed requests of terminals and of main's own parts: each names its response.
+//! Every request that windows and terminals share, each with its response. None of them decides for a person: those are in
+//! [`crate::decisions`].
 //!
-//! A request travels as a variant of [`Wire`], the enum that window and terminals share. Its response travels alone, in the
-//! encoding of the connection, and is decoded by the sender, which knows the type. The window still receives its
-//! responses wrapped in [`WorkbenchResponse`]; so do the requests to Terraform, previews and managed servers, which name their
-//! variant of it here.
+//! A request travels as a variant of [`WorkbenchRequest`]. Its response travels alone, in the encoding of the connection, and
+//! is decoded by the sender, which knows the type.
 
 use crate::{
-    BoardId, Command, GraphDocument, NodeId, Override, OverrideKey, OverrideResolution, ProposalId, Revision,
-    bundle::BundleRequest,
-    mcp::{McpRequest, McpView},
+    BoardId, Command, GraphDocument, NodeId, Override, OverrideKey, OverrideResolution, Revision,
+    bundle::{BundleDiagnostic, EntityRef, EntitySummary, EntityView, RelationCoverageView, SchemaView},
+    mcp::{McpMode, McpView},
     messages::{
-        AppliedCommand, ConflictResolution, OperationLogEntry, Patch, WorkbenchInstanceView,
-        WorkbenchRequest as Wire, WorkbenchResponse, WorkspaceProblem,
+        AppliedCommand, ConflictResolution, OperationLogEntry, Patch, PlainFolder, RecentWorkspace,
+        WorkbenchInstanceView, WorkspaceProblem, WorkspaceTemplate,
     },
-    preview_sessions::{
-        PreviewId, PreviewLogLine, PreviewRequest, PreviewResponse, PreviewTarget, PreviewsView,
-    },
-    preview_wire::PreviewScreen,
-    proposal::ReviewVerdict,
-    request::Request,
-    review::{AuditLine, AuditView, ProposalBrief, ProposalDetails, TerminalDecision, TerminalReviewRequest},
+    preview_sessions::{PreviewId, PreviewLogLine, PreviewTarget, PreviewsView},
+    preview_wire::{PreviewMode, PreviewScreen},
+    request::{Request, requests},
+    review::{AuditLine, AuditView},
     terraform::{
-        CostView, HclView, PlanView, TerraformFindingView, TerraformOperation, TerraformRequest,
-        TerraformResponse, TerraformRunId, TerraformRunLine, TerraformRunView,
+        CostView, HclView, PlanView, TerraformFindingView, TerraformOperation, TerraformRunId,
+        TerraformRunLine, TerraformRunView,
     },
-    trace_link::{TraceLinkRequest, TraceLinksView},
+    trace_link::{TraceLinkChange, TraceLinksView},
     upstreams::{
-        ImportSource, ManagedServerDecision, ManagedServerRequest, ManagedServerResponse, ManagedServersView,
-        RegistryServer, ServerBrief, ServerDetails, ServerForm, ServerId, ServerImportInput,
-        ServerImportPreview, ServerLogChunk, ToolCall, ToolCallResult,
+        ImportSource, ManagedServersView, RegistryServer, ServerBrief, ServerDetails, ServerForm, ServerId,
+        ServerImportInput, ServerImportPreview, ServerLogChunk, ToolCall, ToolCallResult,
     },
 };
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
-use serde_json::Value;
+use serde::{Deserialize, Serialize};
 
-/// A request that terminals send with [`crate::messages::FromTerminal`], and how they read its response.
-pub trait TerminalRequest: Into<Wire> {
-    type Response;
+requests! {
+    /// A request that windows and terminals share.
+    WorkbenchRequest {
+        // ---- content -------------------------------------------------------------------------------------------------
+        RunCommand { command: Command } -> AppliedCommand;
+        UndoLast {} -> AppliedCommand;
+        RedoLast {} -> AppliedCommand;
+        /// Reverts an older operation and keeps later work; `partial` skips the conflicting changes.
+        RevertOperation { revision: Revision, partial: bool } -> AppliedCommand;
+        SaveFiles {} -> SavedFiles;
+        ResolveBoard { board: BoardId, keep: ConflictResolution } -> AppliedCommand;
+        /// The log, newest operations first.
+        ReadLog { limit: u32 } -> Vec<OperationLogEntry>;
+        /// The given operations as log entries; operations that are no longer stored are left out.
+        ReadOperations { revisions: Vec<Revision> } -> Vec<OperationLogEntry>;
+        /// Returns no patches when they are no longer kept and everything must be read again.
+        ReadPatches { since: Revision } -> Option<Vec<Patch>>;
+        ListProblems {} -> Vec<WorkspaceProblem>;
+        ReadDocument {} -> GraphDocument;
+        /// Every override with its current state.
+        ListOverrides {} -> Vec<(OverrideKey, Override, OverrideResolution)>;
+        DescribeInstance {} -> WorkbenchInstanceView;
+        /// Exports a board to a file; the file extension selects the format.
+        ExportBoard { board: BoardId, path: String } -> ExportedFile;
+        ListLinks {} -> TraceLinksView;
+        ChangeLinks { change: TraceLinkChange } -> AppliedCommand;
+        /// Audit lines after a number, oldest first.
+        ReadAudit { after: u64, limit: u32 } -> Vec<AuditLine>;
+        /// The newest audit lines before a number (the newest of all when absent), newest first, and whether the hash chain
+        /// is intact.
+        ReadAuditPage { before: Option<u64>, limit: u32 } -> AuditView;
+        /// Exports every audit line to a file, oldest first, as `draftboard audit export` prints them.
+        ExportAudit { path: String } -> ExportedFile;
 
-    /// Returns `None` for the response to another request.
-    fn read(response: Value) -> Option<Self::Response>;
-}
+        // ---- workspaces and the process ------------------------------------------------------------------------------
+        /// Opens another workspace in place of this one.
+        OpenWorkspace { path: String } -> OpenedWorkspace;
+        /// Creates a workspace in a folder and opens it in place of this one.
+        CreateWorkspace { path: String, template: WorkspaceTemplate } -> OpenedWorkspace;
+        /// Opens the user's own copy of the example.
+        OpenExample {} -> ();
+        /// Opens a fresh copy of the example in which a scripted agent proposes a change.
+        StartDemo {} -> StartedDemo;
+        /// Hides the tour of the demo permanently.
+        CloseTour {} -> ();
+        /// Creates a workspace next to a folder of Terraform files, imports a copy of them as a board, and opens it in place
+        /// of this one.
+        ImportFolder { path: String } -> ImportedBoard;
+        /// One board of each template that has boards, for thumbnails.
+        ListTemplates {} -> Vec<(WorkspaceTemplate, GraphDocument)>;
+        /// The recently opened workspaces, newest first.
+        ListRecents {} -> Vec<RecentWorkspace>;
+        /// Removes an entry from the recent list; the workspace itself is not changed.
+        ForgetRecent { path: String } -> Vec<RecentWorkspace>;
+        RaiseWindow {} -> ();
+        /// Quits the workbench and keeps the journal.
+        Quit {} -> ();
+        /// The content of a problem report: versions, the newest crash report, the end of the log.
+        ReportProblem {} -> String;
 
-/// Requests to the workspace: the response travels as it is.
-macro_rules! workspace_requests {
-    ($($(#[$doc:meta])* $name:ident { $($field:ident: $type:ty),* } -> $response:ty = $wire:expr;)*) => { $(
-        $(#[$doc])*
-        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-        pub struct $name { $(pub $field: $type),* }
+        // ---- the MCP server ------------------------------------------------------------------------------------------
+        ViewAgents {} -> McpView;
+        SetAgentMode { mode: McpMode } -> McpView;
+        SetAgentPort { port: u16 } -> McpView;
+        /// Restarts the listener with the current settings.
+        RestartAgents {} -> McpView;
+        /// Replaces the token. Every client must read the new one.
+        RotateToken {} -> McpView;
+        /// Refuses the calls of a client until it is resumed.
+        PauseClient { client: u64 } -> ();
+        ResumeClient { client: u64 } -> ();
+        DisconnectClient { client: u64 } -> ();
+        /// Requests the health of the server over the network, as a client would.
+        TestConnection {} -> String;
+        /// The configuration for a client program.
+        ReadClientConfig { client: String } -> String;
 
-        impl Request for $name {
-            type Response = $response;
-        }
+        // ---- spec bundles --------------------------------------------------------------------------------------------
+        /// A summary of every entity of a bundle.
+        ListEntities { bundle: String } -> Vec<EntitySummary>;
+        ShowEntity { entity: EntityRef } -> EntityView;
+        /// The schema for a new entity of a type.
+        ReadSchema { bundle: String, entity_type: String } -> SchemaView;
+        SearchEntities {
+            /// All bundles when absent.
+            bundle: Option<String>,
+            query: String,
+            limit: u32,
+        } -> Vec<EntitySummary>;
+        ListDiagnostics { bundle: String } -> Vec<BundleDiagnostic>;
+        MeasureCoverage { bundle: String } -> Vec<RelationCoverageView>;
+        /// The domain knowledge as Markdown.
+        ReadKnowledge { bundle: String } -> String;
+        /// A dry run of changes in the format of `apply_changes`, as a JSON array.
+        CheckBundle { bundle: String, changes: String } -> CheckedBundle;
+        /// Changes in the format of `apply_changes`, as a JSON array, in one undoable operation.
+        ChangeBundle { bundle: String, changes: String } -> AppliedCommand;
+        /// Draws a bundle, or the neighbourhood of one of its entities, as a spec board in one operation.
+        DrawMap { bundle: String, around: Option<EntityRef>, depth: u32 } -> DrawnMap;
 
-        impl From<$name> for Wire {
-            fn from($name { $($field),* }: $name) -> Self {
-                $wire
-            }
-        }
+        // ---- Terraform -----------------------------------------------------------------------------------------------
+        /// The generated files and their differences from the files on disk.
+        GenerateHcl { board: BoardId } -> HclView;
+        /// Writes changed files and removes obsolete ones.
+        WriteHcl { board: BoardId } -> WrittenHcl;
+        EstimateCost { board: BoardId } -> CostView;
+        /// A template for the missing lines of the price book.
+        ListMissingPrices { board: BoardId } -> String;
+        /// Writes the files and starts a run.
+        StartRun {
+            board: BoardId,
+            operation: TerraformOperation,
+            /// A person confirmed the change of real infrastructure.
+            confirmed: bool,
+            /// Values of sensitive variables; kept in memory for later runs and never written to disk.
+            secrets: Vec<(String, String)>,
+        } -> TerraformRunId;
+        /// Asks a run to end. Its end follows in the view.
+        CancelRun { run: TerraformRunId } -> ();
+        /// The stored runs, newest first.
+        ListRuns { board: BoardId } -> Vec<TerraformRunView>;
+        /// Lines of a current or earlier run from a number on. Waits briefly for the first one while the run is active.
+        ReadRunLines { run: TerraformRunId, from: u64 } -> (TerraformRunView, Vec<TerraformRunLine>);
+        /// The changes of the saved plan, attribute by attribute; `None` when there is no plan for the current files.
+        ReadPlan { board: BoardId } -> Option<PlanView>;
+        /// Imports a folder of Terraform files or a TerraStudio project as a board, in one operation.
+        ImportBoard {
+            path: String,
+            /// The name of the new board; the folder name when absent.
+            name: Option<String>,
+        } -> ImportedBoard;
 
-        impl TerminalRequest for $name {
-            type Response = $response;
+        // ---- preview sessions ----------------------------------------------------------------------------------------
+        ListPreviews {} -> PreviewsView;
+        /// Starts a session; the next view contains it.
+        StartPreview { shows: PreviewTarget, screen: PreviewScreen } -> PreviewId;
+        /// Ends the process; the session stays listed as stopped, with its log.
+        StopPreview { session: PreviewId } -> ();
+        /// Restarts the process, also when it stopped, crashed or hangs. Lifts the quarantine.
+        RestartPreview { session: PreviewId } -> ();
+        /// Stops the session if necessary and removes it.
+        ClosePreview { session: PreviewId } -> ();
+        /// Shows another page in the same session.
+        NavigatePreview { session: PreviewId, route: NodeId } -> ();
+        SetPreviewScreen { session: PreviewId, screen: PreviewScreen } -> ();
+        SetPreviewMode { session: PreviewId, mode: PreviewMode } -> ();
+        /// Selects an instance, like a click on it in inspect mode; `None` clears the selection.
+        SelectInstance { session: PreviewId, instance: Option<String> } -> ();
+        /// Log lines after a number, oldest first.
+        ReadPreviewLog { session: PreviewId, after: u64 } -> Vec<PreviewLogLine>;
+        /// Saves the screen of the session as a PNG file, once a frame of the current content is available.
+        CapturePreview { session: PreviewId, path: String } -> ExportedFile;
 
-            fn read(response: Value) -> Option<$response> {
-                serde_json::from_value(response).ok()
-            }
-        }
-    )* };
-}
-
-/// Requests to a service: the response travels as a variant of [`WorkbenchResponse`].
-macro_rules! service_requests {
-    ($($(#[$doc:meta])* $name:ident { $($field:ident: $type:ty),* } -> $response:ty = $wire:expr, $answer:pat => $read:expr;)*) => { $(
-        $(#[$doc])*
-        #[derive(Debug, Clone, PartialEq)]
-        pub struct $name { $(pub $field: $type),* }
-
-        impl From<$name> for Wire {
-            fn from($name { $($field),* }: $name) -> Self {
-                $wire
-            }
-        }
-
-        impl TerminalRequest for $name {
-            type Response = $response;
-
-            fn read(response: Value) -> Option<$response> {
-                match serde_json::from_value(response) {
-                    Ok($answer) => Some($read),
-                    _ => None,
-                }
-            }
-        }
-    )* };
+        // ---- managed servers and manifests ---------------------------------------------------------------------------
+        ListServers {} -> ManagedServersView;
+        ShowServer { server: ServerId } -> ServerDetails;
+        /// Starts an enabled server. Responds once it runs, or with the reason why it does not.
+        StartServer { server: ServerId } -> ServerDetails;
+        /// Stops a server. Responds once its process and all child processes have ended.
+        StopServer { server: ServerId } -> ServerDetails;
+        RestartServer { server: ServerId } -> ServerDetails;
+        /// Disables and stops a server. Answered like a stop.
+        DisableServer { server: ServerId } -> ServerDetails;
+        /// Adds a server, disabled and untrusted.
+        AddServer { form: Box<ServerForm> } -> ServerDetails;
+        /// Withdraws an approval and hides the tool from agents.
+        WithdrawTool { server: ServerId, tool: String } -> ServerDetails;
+        /// Log lines from a number on; waits briefly for the first one.
+        ReadServerLog { server: ServerId, from: u64 } -> ServerLogChunk;
+        /// The configurations of other programs.
+        ListImportSources {} -> Vec<ImportSource>;
+        /// A preview of an import; stores nothing.
+        PreviewServerImport { source: ServerImportInput } -> ServerImportPreview;
+        /// Imports the servers with these names, disabled, with their secrets in the store.
+        ImportServers { source: ServerImportInput, names: Vec<String> } -> ImportedServers;
+        /// Searches a registry, given as a file or an address; the default registry when absent.
+        SearchServerRegistry { registry: Option<String>, query: String } -> Vec<RegistryServer>;
+        /// Calls a tool whose policy is `allow`. Any other tool needs [`crate::decisions::CallTool`].
+        CallServerTool { call: ToolCall } -> ToolCallResult;
+        /// Reloads the manifests without waiting for a file change.
+        ReloadManifests {} -> ();
+    }
 }
 
 /// The files that a save wrote.
@@ -111,33 +228,42 @@ pub struct ExportedFile {
     pub bytes: u64,
 }
 
-workspace_requests! {
-    RunCommand { command: Command } -> AppliedCommand = Wire::Run(command);
-    UndoLast {} -> AppliedCommand = Wire::Undo;
-    RedoLast {} -> AppliedCommand = Wire::Redo;
-    RevertOperation { revision: Revision, partial: bool } -> AppliedCommand = Wire::Revert { revision, partial };
-    SaveFiles {} -> SavedFiles = Wire::Save;
-    ResolveBoard { board: BoardId, keep: ConflictResolution } -> AppliedCommand = Wire::Resolve { board, keep };
-    ReadLog { limit: u32 } -> Vec<OperationLogEntry> = Wire::Log { limit };
-    ReadOperations { revisions: Vec<Revision> } -> Vec<OperationLogEntry> = Wire::Operations(revisions);
-    /// Returns no patches when they are no longer kept and everything must be read again.
-    ReadPatches { since: Revision } -> Option<Vec<Patch>> = Wire::ChangesSince(since);
-    ListProblems {} -> Vec<WorkspaceProblem> = Wire::Problems;
-    ReadDocument {} -> GraphDocument = Wire::Document;
-    ListOverrides {} -> Vec<(OverrideKey, Override, OverrideResolution)> = Wire::Overrides;
-    DescribeInstance {} -> WorkbenchInstanceView = Wire::Instance;
-    ExportBoard { board: BoardId, path: String } -> ExportedFile = Wire::Export { board, path };
-    AskBundles { request: BundleRequest } -> WorkbenchResponse = Wire::Bundle(request);
-    ListLinks {} -> TraceLinksView = Wire::Link(TraceLinkRequest::List);
-    ChangeLinks { change: TraceLinkRequest } -> AppliedCommand = Wire::Link(change);
-    ReadAudit { after: u64, limit: u32 } -> Vec<AuditLine> = Wire::Audit { after, limit };
-    ReadAuditPage { before: Option<u64>, limit: u32 } -> AuditView = Wire::AuditView { before, limit };
-    ExportAudit { path: String } -> ExportedFile = Wire::AuditExport { path };
-    RaiseWindow {} -> () = Wire::Raise;
+/// The result of opening or creating a workspace.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum OpenedWorkspace {
+    Opened,
+    /// The folder is no workspace, or is one already: the window asks the user what to do.
+    NeedsChoice(PlainFolder),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StartedDemo {
+    /// False after the user closed the tour permanently.
+    pub shows_tour: bool,
+}
+
+/// The effects of a dry run; nothing was written.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CheckedBundle {
+    pub possible: bool,
+    pub diagnostics: Vec<BundleDiagnostic>,
+    pub files: Vec<String>,
+}
+
+/// A board that shows a bundle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DrawnMap {
+    pub board: BoardId,
+    pub revision: Revision,
 }
 
 /// The files of a board that were written and removed, and those of other programs that were left alone.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct WrittenHcl {
     pub written: Vec<String>,
     pub removed: Vec<String>,
@@ -145,7 +271,8 @@ pub struct WrittenHcl {
 }
 
 /// A board that was made from a folder.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct ImportedBoard {
     pub board: BoardId,
     pub revision: Revision,
@@ -153,194 +280,9 @@ pub struct ImportedBoard {
 }
 
 /// Servers that were imported, and the names of those that were refused with the reason.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct ImportedServers {
     pub servers: Vec<ServerBrief>,
     pub refused: Vec<(String, String)>,
-}
-
-service_requests! {
-    ViewAgents {} -> Box<McpView> = Wire::Mcp(McpRequest::View), WorkbenchResponse::Mcp(view) => view;
-
-    GenerateHcl { board: BoardId } -> Box<HclView>
-        = Wire::Terraform(TerraformRequest::Hcl { board }), WorkbenchResponse::Terraform(TerraformResponse::Hcl(view)) => view;
-    WriteHcl { board: BoardId } -> WrittenHcl = Wire::Terraform(TerraformRequest::Write { board }),
-        WorkbenchResponse::Terraform(TerraformResponse::Written { written, removed, in_the_way })
-            => WrittenHcl { written, removed, in_the_way };
-    EstimateCost { board: BoardId } -> Box<CostView>
-        = Wire::Terraform(TerraformRequest::Cost { board }), WorkbenchResponse::Terraform(TerraformResponse::Cost(view)) => view;
-    ListMissingPrices { board: BoardId } -> String
-        = Wire::Terraform(TerraformRequest::MissingPrices { board }), WorkbenchResponse::Text(text) => text;
-    StartRun { board: BoardId, operation: TerraformOperation, confirmed: bool, secrets: Vec<(String, String)> } -> TerraformRunId
-        = Wire::Terraform(TerraformRequest::Run { board, operation, confirmed, secrets }),
-        WorkbenchResponse::Terraform(TerraformResponse::Started { run }) => run;
-    CancelRun { run: TerraformRunId } -> () = Wire::Terraform(TerraformRequest::Cancel { run }), WorkbenchResponse::Done => ();
-    ListRuns { board: BoardId } -> Vec<TerraformRunView> = Wire::Terraform(TerraformRequest::History { board }),
-        WorkbenchResponse::Terraform(TerraformResponse::History(runs)) => runs;
-    ReadRunLines { run: TerraformRunId, from: u64 } -> (TerraformRunView, Vec<TerraformRunLine>)
-        = Wire::Terraform(TerraformRequest::Lines { run, from }),
-        WorkbenchResponse::Terraform(TerraformResponse::Lines { run, lines }) => (run, lines);
-    ReadPlan { board: BoardId } -> Option<Box<PlanView>>
-        = Wire::Terraform(TerraformRequest::Plan { board }), WorkbenchResponse::Terraform(TerraformResponse::Plan(plan)) => plan;
-    ImportBoard { path: String, name: Option<String> } -> ImportedBoard
-        = Wire::Terraform(TerraformRequest::Import { path, name }),
-        WorkbenchResponse::Terraform(TerraformResponse::Imported { board, revision, notes })
-            => ImportedBoard { board, revision, notes };
-
-    ListPreviews {} -> Box<PreviewsView>
-        = Wire::Preview(PreviewRequest::List), WorkbenchResponse::Preview(PreviewResponse::All(view)) => view;
-    StartPreview { shows: PreviewTarget, screen: PreviewScreen } -> PreviewId
-        = Wire::Preview(PreviewRequest::Start { shows, screen }),
-        WorkbenchResponse::Preview(PreviewResponse::Started(session)) => session;
-    StopPreview { session: PreviewId } -> () = Wire::Preview(PreviewRequest::Stop(session)), WorkbenchResponse::Done => ();
-    RestartPreview { session: PreviewId } -> () = Wire::Preview(PreviewRequest::Restart(session)), WorkbenchResponse::Done => ();
-    ClosePreview { session: PreviewId } -> () = Wire::Preview(PreviewRequest::Close(session)), WorkbenchResponse::Done => ();
-    NavigatePreview { session: PreviewId, route: NodeId } -> ()
-        = Wire::Preview(PreviewRequest::Navigate { session, route }), WorkbenchResponse::Done => ();
-    ReadPreviewLog { session: PreviewId, after: u64 } -> Vec<PreviewLogLine>
-        = Wire::Preview(PreviewRequest::Log { session, after }), WorkbenchResponse::Preview(PreviewResponse::Log(lines)) => lines;
-    CapturePreview { session: PreviewId, path: String } -> ExportedFile
-        = Wire::Preview(PreviewRequest::Shot { session, path }),
-        WorkbenchResponse::Exported { path, bytes } => ExportedFile { path, bytes };
-
-    ListServers {} -> Box<ManagedServersView>
-        = Wire::Upstream(ManagedServerRequest::List), WorkbenchResponse::Upstream(ManagedServerResponse::View(view)) => view;
-    ShowServer { server: ServerId } -> Box<ServerDetails> = Wire::Upstream(ManagedServerRequest::Show { server }),
-        WorkbenchResponse::Upstream(ManagedServerResponse::Server(details)) => details;
-    StartServer { server: ServerId } -> Box<ServerDetails> = Wire::Upstream(ManagedServerRequest::Start { server }),
-        WorkbenchResponse::Upstream(ManagedServerResponse::Server(details)) => details;
-    StopServer { server: ServerId } -> Box<ServerDetails> = Wire::Upstream(ManagedServerRequest::Stop { server }),
-        WorkbenchResponse::Upstream(ManagedServerResponse::Server(details)) => details;
-    RestartServer { server: ServerId } -> Box<ServerDetails> = Wire::Upstream(ManagedServerRequest::Restart { server }),
-        WorkbenchResponse::Upstream(ManagedServerResponse::Server(details)) => details;
-    DisableServer { server: ServerId } -> Box<ServerDetails> = Wire::Upstream(ManagedServerRequest::Disable { server }),
-        WorkbenchResponse::Upstream(ManagedServerResponse::Server(details)) => details;
-    AddServer { form: Box<ServerForm> } -> Box<ServerDetails> = Wire::Upstream(ManagedServerRequest::Add { form }),
-        WorkbenchResponse::Upstream(ManagedServerResponse::Server(details)) => details;
-    WithdrawTool { server: ServerId, tool: String } -> Box<ServerDetails>
-        = Wire::Upstream(ManagedServerRequest::Withdraw { server, tool }),
-        WorkbenchResponse::Upstream(ManagedServerResponse::Server(details)) => details;
-    ReadServerLog { server: ServerId, from: u64 } -> ServerLogChunk
-        = Wire::Upstream(ManagedServerRequest::Log { server, from }), WorkbenchResponse::Upstream(ManagedServerResponse::Log(part)) => part;
-    ListImportSources {} -> Vec<ImportSource> = Wire::Upstream(ManagedServerRequest::Sources),
-        WorkbenchResponse::Upstream(ManagedServerResponse::Sources(sources)) => sources;
-    PreviewServerImport { source: ServerImportInput } -> Box<ServerImportPreview>
-        = Wire::Upstream(ManagedServerRequest::PreviewImport { source }),
-        WorkbenchResponse::Upstream(ManagedServerResponse::Import(view)) => view;
-    ImportServers { source: ServerImportInput, names: Vec<String> } -> ImportedServers
-        = Wire::Upstream(ManagedServerRequest::Import { source, names }),
-        WorkbenchResponse::Upstream(ManagedServerResponse::Imported { servers, refused }) => ImportedServers { servers, refused };
-    SearchServerRegistry { registry: Option<String>, query: String } -> Vec<RegistryServer>
-        = Wire::Upstream(ManagedServerRequest::SearchRegistry { registry, query }),
-        WorkbenchResponse::Upstream(ManagedServerResponse::Registry(found)) => found;
-    CallServerTool { call: ToolCall } -> ToolCallResult
-        = Wire::Upstream(ManagedServerRequest::Call(call)), WorkbenchResponse::Upstream(ManagedServerResponse::Called(result)) => result;
-}
-
-// ---- reviewing in a terminal --------------------------------------------------------------------------------------------
-
-/// The queue of proposals, drafts included.
-#[derive(Debug, Clone, Copy)]
-pub struct ListQueue;
-
-/// One proposal, by number or id.
-#[derive(Debug, Clone)]
-pub struct ShowProposal(pub String);
-
-/// A message about the review queue, and its response.
-pub trait TypedReviewRequest: Into<TerminalReviewRequest> {
-    type Response: DeserializeOwned;
-}
-
-impl From<ListQueue> for TerminalReviewRequest {
-    fn from(_: ListQueue) -> Self {
-        Self::List
-    }
-}
-
-impl TypedReviewRequest for ListQueue {
-    type Response = Vec<ProposalBrief>;
-}
-
-impl From<ShowProposal> for TerminalReviewRequest {
-    fn from(ShowProposal(proposal): ShowProposal) -> Self {
-        Self::Show(proposal)
-    }
-}
-
-impl TypedReviewRequest for ShowProposal {
-    type Response = Box<ProposalDetails>;
-}
-
-/// The place where the person finds the code of a submitted decision.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CodePlace {
-    pub place: String,
-}
-
-/// A decided proposal and its consequences.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct DecidedProposal {
-    pub proposal: Box<ProposalBrief>,
-    /// The operation that the proposal became; one undo takes it back.
-    pub applied: Option<AppliedCommand>,
-    /// The action that follows: a file was saved, a run starts.
-    pub notice: Option<String>,
-}
-
-/// A decision in a terminal, and the outcome that main sends once the code is confirmed.
-pub trait TypedDecision: Into<TerminalDecision> {
-    type Outcome;
-
-    /// Returns `None` for the outcome of another decision.
-    fn read(outcome: Value) -> Option<Self::Outcome>;
-}
-
-macro_rules! terminal_decisions {
-    ($($(#[$doc:meta])* $name:ident($type:ty) -> $outcome:ty = |$decision:ident| $asked:expr, |$value:ident| $read:expr;)*) => { $(
-        $(#[$doc])*
-        #[derive(Debug, Clone)]
-        pub struct $name(pub $type);
-
-        impl From<$name> for TerminalDecision {
-            fn from($name($decision): $name) -> Self {
-                $asked
-            }
-        }
-
-        impl TypedDecision for $name {
-            type Outcome = $outcome;
-
-            fn read($value: Value) -> Option<$outcome> {
-                $read
-            }
-        }
-    )* };
-}
-
-terminal_decisions! {
-    /// Accepts a proposal, or some of its elements.
-    AcceptProposal(ReviewVerdict) -> DecidedProposal
-        = |verdict| TerminalDecision::Accept(verdict), |outcome| serde_json::from_value(outcome).ok();
-    /// Rejects a version of a proposal with a reason.
-    RejectProposal((ProposalId, u32, String)) -> DecidedProposal
-        = |rejected| TerminalDecision::Reject { proposal: rejected.0, version: rejected.1, reason: rejected.2 },
-        |outcome| serde_json::from_value(outcome).ok();
-    /// Decides about a managed server, which stays.
-    DecideServer(ManagedServerDecision) -> Box<ServerDetails> = |decision| TerminalDecision::Upstream(decision),
-        |outcome| match upstream_answer(outcome)? { ManagedServerResponse::Server(details) => Some(details), _ => None };
-    /// Decides about a managed server that goes, or about a manifest.
-    DecideManifest(ManagedServerDecision) -> () = |decision| TerminalDecision::Upstream(decision),
-        |outcome| upstream_answer(outcome).map(drop);
-    /// Calls a tool of a managed server.
-    DecideCall(ToolCall) -> ToolCallResult = |call| TerminalDecision::Upstream(ManagedServerDecision::Call(call)),
-        |outcome| match upstream_answer(outcome)? { ManagedServerResponse::Called(result) => Some(result), _ => None };
-}
-
-fn upstream_answer(outcome: Value) -> Option<ManagedServerResponse> {
-    match serde_json::from_value(outcome) {
-        Ok(WorkbenchResponse::Upstream(answer)) => Some(answer),
-        _ => None,
-    }
 }

@@ -1,19 +1,14 @@
-//! The review queue as seen by reviewers, and the requests that only reviewers may send. These requests travel on the
-//! private channel between main and its window. A terminal uses [`TerminalReviewRequest`], in which each decision needs a
-//! code that the terminal cannot see. [`crate::messages::WorkbenchRequest`] contains none of them, so no terminal, bridge or
-//! agent can decide by sending a request.
+//! The review queue as seen by reviewers. The requests about it are in [`crate::decisions`].
 
 use crate::{
-    BoardId, Change, Command, NodeId, ProposalId, ProposalState, ProposalSubject, Revision,
-    messages::{AppliedCommand, BoardProblem},
+    BoardId, Change, NodeId, ProposalId, ProposalState, ProposalSubject, Revision,
+    messages::BoardProblem,
     preview_sessions::PreviewImage,
-    preview_wire::PreviewScreen,
     proposal::{
         ContentHash, ElementChangeKind, ProposalAcceptance, ProposalComment, ProposalStep, ProposedAction,
         Proposer, ReviewVerdict, Risk,
     },
-    terraform::{RequestPlanView, TerraformRunId},
-    upstreams::ManagedServerDecision,
+    terraform::RequestPlanView,
 };
 use serde::{Deserialize, Serialize};
 use std::{
@@ -366,101 +361,6 @@ pub struct ConfirmationCode {
     pub expires: u64,
 }
 
-// ---- requests of the window ------------------------------------------------------------------------------------------
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum ReviewRequest {
-    /// Opens a proposal; drafts can be opened too. Returns [`ReviewResponse::Opened`].
-    Open(ProposalId),
-    /// Returns [`ReviewResponse::Decided`].
-    Accept(ReviewVerdict),
-    Reject {
-        proposal: ProposalId,
-        version: u32,
-        reason: String,
-    },
-    /// Rebases a stale proposal to the current state, as a new version. Returns [`ReviewResponse::Opened`].
-    LookAgain {
-        proposal: ProposalId,
-        version: u32,
-    },
-    /// Applies an edit of the reviewer to the proposal, as a new version that can then be accepted. Returns
-    /// [`ReviewResponse::Opened`].
-    Edit {
-        proposal: ProposalId,
-        version: u32,
-        hash: ContentHash,
-        commands: Vec<Command>,
-    },
-    Comment {
-        proposal: ProposalId,
-        about: Option<ProposalSubject>,
-        text: String,
-    },
-    /// Reverts everything accepted from a proposal in one operation and keeps later work; `partial` skips the
-    /// conflicting changes. Returns [`crate::messages::WorkbenchResponse::Applied`].
-    Revert {
-        proposal: ProposalId,
-        partial: bool,
-    },
-    Grant(ApprovalGrant),
-    Revoke(u64),
-    /// The decided proposals, newest first. Returns [`ReviewResponse::History`].
-    History {
-        limit: u32,
-    },
-    /// The proposals that these operations came from. Returns [`ReviewResponse::Origins`].
-    Origins(Vec<Revision>),
-    /// Cancels a code before it is used.
-    DropCode(String),
-    /// The consequences of a proposal. Returns [`ReviewResponse::Consequences`].
-    Consequences(ProposalId),
-    /// The pictures of an affected page. Returns [`ReviewResponse::PagePictures`].
-    PagePictures {
-        proposal: ProposalId,
-        hash: ContentHash,
-        page: NodeId,
-        screen: PreviewScreen,
-    },
-    /// Plans a board as proposed, apart from the folder and state of the board; this plan cannot be applied. The
-    /// result appears in [`crate::terraform::TerraformView::trials`]. Returns [`ReviewResponse::Planning`].
-    Plan {
-        proposal: ProposalId,
-        hash: ContentHash,
-        board: BoardId,
-        /// Values of sensitive variables; kept in memory for later runs and never written to disk.
-        secrets: Vec<(String, String)>,
-    },
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum ReviewResponse {
-    Opened(Box<ProposalDetails>),
-    Decided {
-        proposal: Box<ProposalBrief>,
-        /// The resulting operation; one undo reverts it.
-        applied: Option<AppliedCommand>,
-        /// Further effects as text: a file was saved, a run starts.
-        notice: Option<String>,
-    },
-    Approval(StandingApproval),
-    History(Vec<ProposalBrief>),
-    Origins(Vec<OperationOrigin>),
-    Consequences(Box<ProposalConsequences>),
-    PagePictures(Box<PagePictures>),
-    Planning {
-        run: TerraformRunId,
-    },
-    /// The plan did not start: these variables need a value from a person first.
-    PlanNeeds {
-        proposal: ProposalId,
-        board: BoardId,
-        secrets: Vec<String>,
-    },
-}
-
 /// The proposal that an operation came from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -585,37 +485,6 @@ impl fmt::Display for ApprovalScope {
         }
         Ok(())
     }
-}
-
-// ---- terminals ----------------------------------------------------------------------------------------------------------
-
-/// Review messages of a terminal; [`crate::requests`] names their responses. A terminal submits a decision first. Main then
-/// shows a code in its own window or terminal, and carries out the decision when the same connection confirms the code.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub enum TerminalReviewRequest {
-    List,
-    /// Opens a proposal by number or id.
-    Show(String),
-    /// Submits a decision and has main show its code.
-    Ask(TerminalDecision),
-    /// Confirms the last decision of this connection with its code.
-    Confirm {
-        code: String,
-    },
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub enum TerminalDecision {
-    Accept(ReviewVerdict),
-    Reject {
-        proposal: ProposalId,
-        version: u32,
-        reason: String,
-    },
-    /// A decision about a managed server or a manifest.
-    Upstream(ManagedServerDecision),
 }
 
 // ---- audit ---------------------------------------------------------------------------------------------------------------

@@ -28,6 +28,14 @@ pub fn truncate_bytes(text: &str, max_bytes: usize) -> String {
     format!("{}…", &text[..text.floor_char_boundary(max_bytes)])
 }
 
+/// Returns the text in a number of characters, the last of which is `…` where it was longer.
+pub fn truncate_chars(text: &str, max_chars: usize) -> String {
+    match text.char_indices().nth(max_chars) {
+        None => text.to_owned(),
+        Some(_) => text.chars().take(max_chars.saturating_sub(1)).chain(['…']).collect(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -44,5 +52,7 @@ mod tests {
         );
         assert_eq!(truncate_bytes("größe", 3), "gr…");
         assert_eq!(truncate_bytes("größe", 7), "größe");
+        assert_eq!(truncate_chars("größe", 4), "grö…");
+        assert_eq!(truncate_chars("größe", 5), "größe");
     }
 }

@@ -164,9 +164,7 @@ pub struct TraceLinksView {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum TraceLinkRequest {
-    /// Returns [`TraceLinksView`].
-    List,
+pub enum TraceLinkChange {
     Add {
         from: TraceLinkEnd,
         to: TraceLinkEnd,

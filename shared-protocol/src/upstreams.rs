@@ -1,9 +1,10 @@
-//! Managed MCP servers and tool manifests as seen by the window and terminals, their requests, and the decisions that
-//! only a person may make. Agents cannot use this protocol, and no response contains the value of a secret.
+//! Managed MCP servers and tool manifests as seen by the window and terminals. Agents cannot use this protocol, and no
+//! response contains the value of a secret.
 //!
-//! [`ManagedServerRequest`] needs no decision: it reads, stops, starts enabled servers, and adds disabled ones. Everything
-//! that lets a program run or an agent call a tool is an [`ManagedServerDecision`]. It arrives over the private channel of
-//! the window, or from a terminal with a code that only the person at the window or terminal of Draftboard can see.
+//! The requests in [`crate::requests`] need no decision: they read, stop, start enabled servers, and add disabled ones.
+//! Everything that lets a program run or an agent call a tool is a [`crate::decisions::ManagedServerDecision`]. It arrives over
+//! the private channel of the window, or from a terminal with a code that only the person at the window or terminal of
+//! Draftboard can see.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -469,69 +470,7 @@ impl Default for LimitsForm {
     }
 }
 
-// ---- requests and responses, shared by window and terminal -------------------------------------------------------------
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum ManagedServerRequest {
-    /// Returns [`ManagedServerResponse::View`].
-    List,
-    /// Returns [`ManagedServerResponse::Server`].
-    Show {
-        server: ServerId,
-    },
-    /// Log lines from a number on; waits briefly for the first one. Returns [`ManagedServerResponse::Log`].
-    Log {
-        server: ServerId,
-        from: u64,
-    },
-    /// Starts an enabled server. Returns [`ManagedServerResponse::Server`] once it runs, or the reason why it does not.
-    Start {
-        server: ServerId,
-    },
-    /// Stops a server. Returns [`ManagedServerResponse::Server`] once its process and all child processes have ended.
-    Stop {
-        server: ServerId,
-    },
-    Restart {
-        server: ServerId,
-    },
-    /// Disables and stops a server. Answered like a stop.
-    Disable {
-        server: ServerId,
-    },
-    /// Adds a server, disabled and untrusted. Returns [`ManagedServerResponse::Server`].
-    Add {
-        form: Box<ServerForm>,
-    },
-    /// The configurations of other programs. Returns [`ManagedServerResponse::Sources`].
-    Sources,
-    /// A preview of an import; stores nothing. Returns [`ManagedServerResponse::Import`].
-    PreviewImport {
-        source: ServerImportInput,
-    },
-    /// Imports the servers with these names, disabled, with their secrets in the store. Returns
-    /// [`ManagedServerResponse::Imported`].
-    Import {
-        source: ServerImportInput,
-        names: Vec<String>,
-    },
-    /// Searches a registry, given as a file or an address; the default registry when absent. Returns
-    /// [`ManagedServerResponse::Registry`].
-    SearchRegistry {
-        registry: Option<String>,
-        query: String,
-    },
-    /// Withdraws an approval and hides the tool from agents. Returns [`ManagedServerResponse::Server`].
-    Withdraw {
-        server: ServerId,
-        tool: String,
-    },
-    /// Calls a tool whose policy is `allow`. Any other tool needs [`ManagedServerDecision::Call`].
-    Call(ToolCall),
-    /// Reloads the manifests without waiting for a file change. Returns [`ManagedServerResponse::View`].
-    ReloadManifests,
-}
+// ---- content of requests and responses ----------------------------------------------------------------------------------
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -551,85 +490,8 @@ pub struct ToolCall {
 pub enum ServerImportInput {
     /// Pasted JSON; comments are allowed.
     Text(TypedSecret),
-    /// The path of a configuration file of another program; see [`ManagedServerRequest::Sources`].
+    /// The path of a configuration file of another program; see [`crate::requests::ListImportSources`].
     File(String),
-}
-
-/// A decision that only a person may make.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum ManagedServerDecision {
-    /// Enables and starts a server. If the start fails, the server is disabled again and the response holds the
-    /// reason.
-    Enable {
-        server: ServerId,
-    },
-    /// Approves tools as shown: each with the hash of the definition that the person saw.
-    Approve {
-        server: ServerId,
-        tools: Vec<(String, String)>,
-    },
-    /// Sets the visibility, the policy and the timeouts of a tool.
-    SetTool {
-        server: ServerId,
-        tool: String,
-        enabled: bool,
-        policy: ToolCallPolicy,
-        /// The idle timeout of a call; the server's when absent.
-        idle_ms: Option<u64>,
-        /// The total timeout of a call; the server's when absent.
-        total_ms: Option<u64>,
-    },
-    /// Replaces the configuration. The server restarts when its launch settings changed.
-    Update {
-        server: ServerId,
-        form: Box<ServerForm>,
-    },
-    /// Deletes the server, its approvals and its secrets, and stops it.
-    Delete {
-        server: ServerId,
-    },
-    /// Sets the secret of a variable, or of the address as `auth`.
-    SetSecret {
-        server: ServerId,
-        part: String,
-        secret: TypedSecret,
-    },
-    /// Approves exactly this version of a workspace manifest.
-    ApproveManifest {
-        hash: String,
-    },
-    SetManifestPolicy {
-        /// The tool name exposed to agents.
-        tool: String,
-        policy: ToolCallPolicy,
-    },
-    SetManifestSecret {
-        manifest: String,
-        credential: String,
-        secret: TypedSecret,
-    },
-    /// A call by a person. The tool must be approved. Returns [`ManagedServerResponse::Called`].
-    Call(ToolCall),
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum ManagedServerResponse {
-    View(Box<ManagedServersView>),
-    Server(Box<ServerDetails>),
-    /// Success without further content.
-    Done,
-    Log(ServerLogChunk),
-    Sources(Vec<ImportSource>),
-    Import(Box<ServerImportPreview>),
-    Imported {
-        servers: Vec<ServerBrief>,
-        /// Servers that could not be imported: name and reason.
-        refused: Vec<(String, String)>,
-    },
-    Registry(Vec<RegistryServer>),
-    Called(ToolCallResult),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -710,23 +572,27 @@ pub struct RegistryOffer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{
+        decisions::{ManagedServerDecision, SetServerSecret},
+        requests::{AddServer, WorkbenchRequest},
+    };
 
     #[test]
     fn a_typed_secret_does_not_show_itself_and_arrives() {
-        let decision = ManagedServerDecision::SetSecret {
+        let decision = ManagedServerDecision::from(SetServerSecret {
             server: ServerId("files".to_owned()),
             part: "TOKEN".to_owned(),
             secret: TypedSecret("hunter2-hunter2".to_owned()),
-        };
+        });
         assert!(!format!("{decision:?}").contains("hunter2"));
         let bytes = postcard::to_stdvec(&decision).expect("plain data");
         assert_eq!(postcard::from_bytes::<ManagedServerDecision>(&bytes).expect("the same"), decision);
         let mut form = ServerForm::new(PackageKind::Http);
         form.auth = AuthForm::Header { name: "X-Key".to_owned(), value: VariableValue::Secret { set: true } };
-        let request = ManagedServerRequest::Add { form: Box::new(form) };
+        let request = WorkbenchRequest::from(AddServer { form: Box::new(form) });
         let bytes = postcard::to_stdvec(&request).expect("plain data");
-        assert_eq!(postcard::from_bytes::<ManagedServerRequest>(&bytes).expect("the same"), request);
+        assert_eq!(postcard::from_bytes::<WorkbenchRequest>(&bytes).expect("the same"), request);
         let text = serde_json::to_string(&request).expect("plain data");
-        assert_eq!(serde_json::from_str::<ManagedServerRequest>(&text).expect("the same"), request);
+        assert_eq!(serde_json::from_str::<WorkbenchRequest>(&text).expect("the same"), request);
     }
 }

@@ -11,8 +11,6 @@ use shared_protocol::v0;
 const DEVIATIONS: &[(&str, &str, &str)] = &[
     ("PropExposure", "editable min>max accepted", "no value can be both at least 9 and at most 1"),
     ("OverrideOp", "set path without slash accepted", "a JSON Pointer is empty or starts with a slash"),
-    ("PreviewSessionTarget", "app schemeless host:port", "parses as scheme `localhost:`, not as a host"),
-    ("PreviewSessionTarget", "app file url accepted", "a preview must not open local files"),
 ];
 
 type Roundtrip = fn(&str) -> Result<Value, String>;
@@ -25,35 +23,10 @@ fn roundtrip<T: DeserializeOwned + Serialize>(json: &str) -> Result<Value, Strin
 
 fn decoder(shape: &str) -> Option<Roundtrip> {
     Some(match shape {
-        "ApplyEditsResult" => roundtrip::<v0::ApplyEditsResult>,
-        "ComponentRegistry" => roundtrip::<v0::ComponentRegistry>,
         "ControlDefinition" => roundtrip::<v0::ControlDefinition>,
-        "FileEdit" => roundtrip::<v0::WorkspaceFileEdit>,
-        "GraphEdge" => roundtrip::<v0::GraphEdge>,
-        "GraphNode" => roundtrip::<v0::GraphNode>,
-        "GraphPatch" => roundtrip::<v0::GraphPatch>,
-        "GraphQuery" => roundtrip::<v0::GraphQuery>,
-        "GraphSnapshot" => roundtrip::<v0::GraphSnapshot>,
-        "HostCommand" => roundtrip::<v0::HostCommand>,
-        "InspectorSectionContribution" => roundtrip::<v0::InspectorSectionContribution>,
-        "InstanceDescriptor" => roundtrip::<v0::InstanceDescriptor>,
         "OverrideOp" => roundtrip::<v0::OverrideOp>,
-        "OverridePatch" => roundtrip::<v0::OverridePatch>,
         "PersistedOverridesFile" => roundtrip::<v0::PersistedOverridesFile>,
-        "PreviewLaunchResult" => roundtrip::<v0::PreviewLaunchResult>,
-        "PreviewLauncherDescriptor" => roundtrip::<v0::PreviewLauncherDescriptor>,
-        "PreviewLogEntry" => roundtrip::<v0::PreviewLogEntry>,
-        "PreviewSessionState" => roundtrip::<v0::PreviewSessionState>,
-        "PreviewSessionTarget" => roundtrip::<v0::PreviewSessionTarget>,
         "PropExposure" => roundtrip::<v0::PropExposure>,
-        "RuntimeEvent" => roundtrip::<v0::RuntimeEvent>,
-        "SavePlan" => roundtrip::<v0::SavePlan>,
-        "SaveResult" => roundtrip::<v0::SaveResult>,
-        "SelectionChangedEvent" => roundtrip::<v0::SelectionChangedEvent>,
-        "SetPreviewViewportRequest" => roundtrip::<v0::SetPreviewViewportRequest>,
-        "SkaffaConfig" => roundtrip::<v0::WorkbenchConfig>,
-        "SourceRef" => roundtrip::<v0::SourceRef>,
-        "WorkspaceOpenError" => roundtrip::<v0::WorkspaceOpenError>,
         _ => return None,
     })
 }
@@ -92,13 +65,8 @@ fn verdicts_match_except_where_listed() {
             problems.push(format!("{shape} / {name}: listed as a deviation but does not deviate"));
         }
     }
-    println!(
-        "{} vectors: {accepted} accepted, {rejected} rejected, {} deviations",
-        vectors.len(),
-        deviating.len()
-    );
     assert!(problems.is_empty(), "{problems:#?}");
-    assert_eq!(vectors.len(), 101);
+    assert_eq!(vectors.len(), 24);
     assert_eq!(accepted + rejected + deviating.len(), vectors.len());
 }
 
@@ -107,20 +75,11 @@ fn verdicts_match_except_where_listed() {
 fn more_that_is_accepted() {
     let same = |decode: Roundtrip, json: Value| assert_eq!(decode(&json.to_string()), Ok(json));
     same(
-        roundtrip::<v0::ComponentRegistryEntry>,
-        json!({ "typeId": "a", "displayName": "A", "tags": ["t"], "description": "d", "props": {
-            "n": { "propName": "n", "label": "N", "group": "g", "order": 1.5, "exposure": {
-                "kind": "editable", "control": { "kind": "slot", "slotName": "s", "editable": false },
-                "uiDefaultValue": null,
-                "constraints": { "required": true, "min": 1, "max": 1, "pattern": "^[a-z]+\\/\\d$" } } },
-            "o": { "propName": "o", "exposure": { "kind": "opaque", "reason": "r" } } },
-            "implementation": { "kind": "file", "filePath": "a.tsx" } }),
+        roundtrip::<v0::PropExposure>,
+        json!({ "kind": "editable", "control": { "kind": "slot", "slotName": "s", "editable": false },
+            "constraints": { "required": true, "min": 1, "max": 1, "pattern": "^[a-z]+\\/\\d$" } }),
     );
-    same(
-        roundtrip::<v0::ComponentRegistryEntry>,
-        json!({ "typeId": "a", "displayName": "A", "props": {}, "implementation": [
-            { "kind": "package", "specifier": "x", "exportName": "Y" }] }),
-    );
+    same(roundtrip::<v0::PropExposure>, json!({ "kind": "opaque", "reason": "r" }));
     same(
         roundtrip::<v0::PersistedOverridesFile>,
         json!({ "schemaVersion": "v0", "updatedAt": "2026-01-01T00:00:00.000Z",
@@ -128,33 +87,7 @@ fn more_that_is_accepted() {
                 "componentTypeId": "t", "instanceLocator": null }] },
             "component": { "overrides": [] } }),
     );
-    same(roundtrip::<v0::SelectionChangedEvent>, json!({ "sessionId": "s", "selected": null }));
-    same(roundtrip::<v0::GraphQuery>, json!({ "type": "getSnapshot" }));
-    same(
-        roundtrip::<v0::HostCommand>,
-        json!({ "type": "host.init", "sessionId": "s", "initialOverrides": [] }),
-    );
-    same(roundtrip::<v0::InstanceRef>, json!({ "sessionId": "s", "instanceId": "i" }));
-    same(roundtrip::<v0::ValidationResult>, json!({ "ok": true }));
-    same(
-        roundtrip::<v0::ApplyEditsResult>,
-        json!({ "ok": false, "error": { "code": "ioError", "filePath": "a", "message": "m" } }),
-    );
-    same(
-        roundtrip::<v0::DraftOverride>,
-        json!({ "sessionId": "s", "instanceId": "i", "path": "", "value": [1.0e300] }),
-    );
-    same(
-        roundtrip::<v0::PreviewSessionTarget>,
-        json!({ "type": "component", "componentTypeId": "c", "harnessUrl": "http://[::1]:1/" }),
-    );
-    same(
-        roundtrip::<v0::PreviewSessionTarget>,
-        json!({ "type": "app", "url": "http://a", "launcherId": "" }),
-    );
-    for ty in v0::PreviewSessionType::ALL {
-        same(roundtrip::<v0::PreviewSessionType>, json!(ty.as_str()));
-    }
+    same(roundtrip::<v0::PersistedOverride>, json!({ "instanceId": "i", "path": "", "value": [1.0e300] }));
 }
 
 /// Inputs that plain serde derives or v0 would accept.
@@ -162,21 +95,14 @@ fn more_that_is_accepted() {
 fn more_that_is_refused() {
     let refused = |decode: Roundtrip, json: &str| assert!(decode(json).is_err(), "accepted {json}");
     // An array is no object, a number no tag, an object no string.
-    refused(roundtrip::<v0::InstanceRef>, r#"["s","i"]"#);
     refused(roundtrip::<v0::ControlDefinition>, r#"["boolean"]"#);
     refused(roundtrip::<v0::ControlDefinition>, r#"{"kind":2}"#);
     refused(roundtrip::<v0::PropExposure>, r#"{"kind":"editable","control":{"kind":2}}"#);
     refused(roundtrip::<v0::PropExposure>, r#"{"kind":"editable","control":["boolean"]}"#);
-    refused(roundtrip::<v0::PreviewSessionState>, r#"{"loading":null}"#);
-    refused(roundtrip::<v0::ValidationResult>, r#"{"ok":"true"}"#);
-    refused(roundtrip::<v0::ValidationResult>, r#"{"ok":false}"#);
-    refused(roundtrip::<v0::ValidationResult>, r#"{}"#);
+    refused(roundtrip::<v0::ValidationCode>, r#"{"notFound":null}"#);
     // `null` is not absent, and absent is not `null`.
     refused(roundtrip::<v0::PropExposure>, r#"{"kind":"opaque","reason":null}"#);
-    refused(roundtrip::<v0::WorkbenchConfig>, r#"{"modules":null}"#);
-    refused(roundtrip::<v0::WorkbenchConfig>, r#"{"modules":["a"]}"#);
     refused(roundtrip::<v0::PersistedOverride>, r#"{"instanceId":"i","path":"/a"}"#);
-    refused(roundtrip::<v0::ComponentRegistry>, r#"{"components":{}}"#);
     // Stricter than v0.
     refused(
         roundtrip::<v0::PropExposure>,
@@ -184,11 +110,6 @@ fn more_that_is_refused() {
     );
     refused(roundtrip::<v0::OverrideOp>, r#"{"op":"clear","instanceId":"i","path":"/a~2"}"#);
     refused(roundtrip::<v0::PersistedOverride>, r#"{"instanceId":"i","path":"a","value":1}"#);
-    refused(roundtrip::<v0::PreviewLaunchResult>, r#"{"url":"file:///x"}"#);
-    refused(
-        roundtrip::<v0::PreviewSessionTarget>,
-        r#"{"type":"component","componentTypeId":"c","harnessUrl":"localhost:1"}"#,
-    );
     // Depth is bounded by the JSON reader, never by the stack.
     let deep = format!(
         r#"{{"op":"set","instanceId":"i","path":"","value":{}1{}}}"#,

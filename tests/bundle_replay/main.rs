@@ -23,7 +23,7 @@ use std::{
     path::{Path, PathBuf},
 };
 use support::{
-    home::Home,
+    home::HomeFixture,
     mcp::{Agent, Era},
 };
 
@@ -46,7 +46,7 @@ fn recorded_exchanges_with_the_executable() {
 
 #[test]
 fn every_tool_and_prompt_is_listed_under_its_name() {
-    let home = Home::new();
+    let home = HomeFixture::new();
     let mut command = home.command();
     command.arg("mcp").arg("--bundle").arg(fixtures().join("bundles/minimal"));
     let mut agent = Agent::of(command, Era::Handshake);

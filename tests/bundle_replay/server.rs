@@ -4,7 +4,7 @@
 use crate::{
     run::{Subject, writes},
     support::{
-        home::Home,
+        home::HomeFixture,
         mcp::{Agent, Era},
         over_http::{Served, post},
     },
@@ -16,12 +16,12 @@ type Shared = Rc<RefCell<Agent>>;
 
 #[derive(Default)]
 pub(crate) struct Servers {
-    home: Option<Rc<Home>>,
+    home: Option<Rc<HomeFixture>>,
     kept: BTreeMap<String, Shared>,
 }
 
 pub(crate) struct Server {
-    home: Rc<Home>,
+    home: Rc<HomeFixture>,
     launch: Vec<String>,
     agent: Option<Shared>,
     /// For exchanges that were recorded over HTTP.
@@ -33,7 +33,7 @@ const APPROVED: [&str; 4] = ["--mode", "guarded", "--standing-approval", "bundle
 impl Servers {
     /// Nothing when it ends instead of serving.
     pub(crate) fn start(&mut self, launch: &[String], case: &Value) -> Option<Server> {
-        let home = Rc::clone(self.home.get_or_insert_with(|| Rc::new(Home::new())));
+        let home = Rc::clone(self.home.get_or_insert_with(|| Rc::new(HomeFixture::new())));
         let launch = launch.to_vec();
         if case["request"]["method"].as_str().is_some_and(|method| method.starts_with("cli/")) {
             let checked = home.run(&[&["bundle", "list"], &as_folders(&launch)[..]].concat());

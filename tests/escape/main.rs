@@ -20,7 +20,8 @@ mod support;
 
 use preview_runtime::probe;
 use std::{os::unix::process::CommandExt, process::Command};
-use support::home::{Home, Running, serving};
+use support::home::{HomeFixture, Running, serving};
+use test_support::requirements::OTHER_USER;
 
 const NOBODY: u32 = 65_534;
 
@@ -51,7 +52,7 @@ fn matrix() {
     std::fs::copy(std::env::current_exe().unwrap(), &exe).unwrap();
     std::fs::copy(env!("CARGO_BIN_EXE_draftboard"), &draftboard).unwrap();
     // What no preview may reach: the agents' port of a Draftboard that runs.
-    let home = Home::new();
+    let home = HomeFixture::new();
     let workspace = home.workspace("app", "blank");
     let running = Running::start(serving(&home, &workspace));
     let ready: serde_json::Value = serde_json::from_str(&running.line().unwrap()).unwrap();
@@ -61,7 +62,7 @@ fn matrix() {
     for path in [&folder, &exe, &draftboard] {
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
     }
-    let root = rustix::process::geteuid().is_root();
+    let root = OTHER_USER.is_available();
     let user = root.then_some(NOBODY);
     let mut columns = vec![Column { title: "no sandbox", user, sandbox: "open" }];
     if root {

@@ -1,6 +1,6 @@
 //! A terminal of its own making: it knows the documented wire form and shares no code with the product.
 
-use super::{PATIENCE, home::Home};
+use super::home::HomeFixture;
 use serde_json::{Value, json};
 use std::{
     fs,
@@ -8,17 +8,18 @@ use std::{
     os::unix::{fs::PermissionsExt, net::UnixStream},
     path::{Path, PathBuf},
 };
+use test_support::PATIENCE;
 
 /// The connection is gone, and with it whatever was not answered; and where that showed.
 #[derive(Debug)]
-pub(crate) struct Gone(pub(crate) String);
+pub(crate) struct ConnectionLost(pub(crate) String);
 
 pub(crate) struct Client {
     stream: UnixStream,
 }
 
 /// The record by which others find whoever serves a workspace.
-pub(crate) fn record_of(home: &Home, workspace: &Path) -> Option<PathBuf> {
+pub(crate) fn record_of(home: &HomeFixture, workspace: &Path) -> Option<PathBuf> {
     let records = fs::read_dir(home.runtime()).ok()?.filter_map(|entry| Some(entry.ok()?.path()));
     let mut records = records.filter(|path| path.extension().is_some_and(|ending| ending == "json"));
     let shown = workspace.canonicalize().unwrap();
@@ -31,8 +32,8 @@ pub(crate) fn record_of(home: &Home, workspace: &Path) -> Option<PathBuf> {
 
 impl Client {
     /// Finds whoever serves the workspace and is let in.
-    pub(crate) fn connect(home: &Home, workspace: &Path) -> Result<Self, Gone> {
-        let path = record_of(home, workspace).ok_or_else(|| Gone("no record".to_owned()))?;
+    pub(crate) fn connect(home: &HomeFixture, workspace: &Path) -> Result<Self, ConnectionLost> {
+        let path = record_of(home, workspace).ok_or_else(|| ConnectionLost("no record".to_owned()))?;
         let text = fs::read_to_string(&path).map_err(gone)?;
         let record: Value = serde_json::from_str(&text).unwrap();
         assert_eq!(
@@ -50,7 +51,7 @@ impl Client {
     }
 
     /// The response, or the refusal as an error.
-    pub(crate) fn request(&mut self, request: Value) -> Result<Result<Value, Value>, Gone> {
+    pub(crate) fn request(&mut self, request: Value) -> Result<Result<Value, Value>, ConnectionLost> {
         let said = self.exchange(&json!({ "request": request }))?;
         Ok(match said.get("response") {
             Some(response) => Ok(response.clone()),
@@ -59,14 +60,14 @@ impl Client {
     }
 
     /// Says something without waiting for what comes of it.
-    pub(crate) fn say(&mut self, message: &Value) -> Result<(), Gone> {
+    pub(crate) fn say(&mut self, message: &Value) -> Result<(), ConnectionLost> {
         let text = serde_json::to_vec(message).unwrap();
         let mut framed = (text.len() as u32).to_be_bytes().to_vec();
         framed.extend(text);
         self.stream.write_all(&framed).map_err(gone)
     }
 
-    fn exchange(&mut self, message: &Value) -> Result<Value, Gone> {
+    fn exchange(&mut self, message: &Value) -> Result<Value, ConnectionLost> {
         self.say(message)?;
         let mut length = [0; 4];
         self.stream.read_exact(&mut length).map_err(gone)?;
@@ -76,7 +77,7 @@ impl Client {
     }
 }
 
-fn gone(error: io::Error) -> Gone {
+fn gone(error: io::Error) -> ConnectionLost {
     assert_ne!(error.kind(), io::ErrorKind::WouldBlock, "neither an answer nor an end");
-    Gone(error.to_string())
+    ConnectionLost(error.to_string())
 }

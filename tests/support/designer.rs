@@ -3,26 +3,22 @@
 
 use super::{
     client::Client,
-    home::{Home, Outcome, Running},
-    screen::{Screen, without},
-    wait_for,
+    home::{HomeFixture, Outcome, Running},
+    screen::ScreenFixture,
 };
 use serde_json::{Value, json};
 use shared_protocol::{
     Edge, ElementId, GraphDocument, Node, NodeId, Placement, Revision,
     messages::{DesignerActivity, OnScreenView},
 };
-use std::{
-    cell::RefCell,
-    path::Path,
-    time::{Duration, Instant},
-};
+use std::{cell::RefCell, path::Path, time::Duration};
+use test_support::{try_wait_for_within, wait_for, wait_until};
 
 /// How long a press may go without effect before it is tried again.
 const TRY_AGAIN: Duration = Duration::from_secs(8);
 
-pub(crate) struct Designer<'a> {
-    screen: &'a Screen,
+pub(crate) struct DesignerFixture<'a> {
+    screen: &'a ScreenFixture,
     main: Option<Running>,
     client: RefCell<Client>,
     window: String,
@@ -31,51 +27,48 @@ pub(crate) struct Designer<'a> {
 /// A point of the board.
 pub(crate) type At = (i32, i32);
 
-impl<'a> Designer<'a> {
-    /// Opens the workspace in a window as large as the screen. None, loudly, without xdotool.
+impl<'a> DesignerFixture<'a> {
+    /// Opens the workspace in a window as large as the screen.
     pub(crate) fn sit_down(
-        screen: &'a Screen,
-        home: &Home,
+        screen: &'a ScreenFixture,
+        home: &HomeFixture,
         workspace: &Path,
         size: (usize, usize),
-    ) -> Option<Self> {
+    ) -> Self {
         Self::begin(screen, Running::start(screen.command(home, workspace)), home, workspace, size)
     }
 
     /// The same without naming a workspace, as at the first start: the welcome page stands over the example.
-    pub(crate) fn arrive(screen: &'a Screen, home: &Home, size: (usize, usize)) -> Option<Self> {
+    pub(crate) fn arrive(screen: &'a ScreenFixture, home: &HomeFixture, size: (usize, usize)) -> Self {
         Self::arrive_with(screen, home, None, size)
     }
 
     /// The same, with a folder named that is no workspace.
     pub(crate) fn arrive_with(
-        screen: &'a Screen,
-        home: &Home,
+        screen: &'a ScreenFixture,
+        home: &HomeFixture,
         folder: Option<&Path>,
         size: (usize, usize),
-    ) -> Option<Self> {
+    ) -> Self {
         let mut command = screen.bare_command(home);
         command.args(folder);
         let main = Running::start(command);
         let example = home.path("data/draftboard/example");
-        wait_for("the example", || example.join("draftboard.toml").is_file().then_some(()));
-        let designer = Self::begin(screen, main, home, &example, size)?;
+        wait_until("the example", || example.join("draftboard.toml").is_file());
+        let designer = Self::begin(screen, main, home, &example, size);
         designer.wait("the welcome page", |seen| seen.doing == DesignerActivity::Typing);
-        Some(designer)
+        designer
     }
 
     fn begin(
-        screen: &'a Screen,
+        screen: &'a ScreenFixture,
         main: Running,
-        home: &Home,
+        home: &HomeFixture,
         workspace: &Path,
         size: (usize, usize),
-    ) -> Option<Self> {
+    ) -> Self {
         let renderer = screen.renderer_shown(main.pid(), None);
-        let Ok(window) = screen.window_of(renderer) else {
-            return without("xdotool is not installed");
-        };
-        let window = window.expect("it is shown");
+        let window = screen.window_of(renderer).expect("it is shown");
         let client = wait_for("an answer", || Client::connect(home, workspace).ok());
         let designer = Self { screen, main: Some(main), client: RefCell::new(client), window };
         designer.tool(&["windowfocus", "--sync", &designer.window]);
@@ -83,11 +76,11 @@ impl<'a> Designer<'a> {
         designer.tool(&["windowmove", &designer.window, "0", "0"]);
         designer.tool(&["windowsize", &designer.window, &width, &height]);
         designer.wait("a board in the large window", |seen| seen.area.w > size.0 as f32 / 2.0);
-        Some(designer)
+        designer
     }
 
     /// From now on reads from another workspace that the window has open.
-    pub(crate) fn follow(&self, home: &Home, workspace: &Path) {
+    pub(crate) fn follow(&self, home: &HomeFixture, workspace: &Path) {
         let found = || workspace.is_dir().then(|| Client::connect(home, workspace).ok()).flatten();
         *self.client.borrow_mut() = wait_for("the other workspace", found);
         self.wait("its board", |seen| seen.doing == DesignerActivity::Nothing);
@@ -104,7 +97,7 @@ impl<'a> Designer<'a> {
     /// Saves a picture of all that is shown.
     pub(crate) fn picture(&self, path: &Path) {
         let path = path.to_str().unwrap();
-        self.screen.tool("import", &["-window", "root", path]).expect("import of ImageMagick");
+        self.screen.tool("import", &["-window", "root", path]);
     }
 
     pub(crate) fn leave(mut self) -> Outcome {
@@ -112,7 +105,7 @@ impl<'a> Designer<'a> {
     }
 
     fn tool(&self, arguments: &[&str]) {
-        self.screen.tool("xdotool", arguments).expect("xdotool was there a moment ago");
+        self.screen.tool("xdotool", arguments);
     }
 
     // ---- what is there -----------------------------------------------------------------------------------------------
@@ -149,12 +142,8 @@ impl<'a> Designer<'a> {
     fn until(&self, what: &str, act: impl Fn(), wanted: impl Fn(&OnScreenView) -> bool) {
         for _ in 0..4 {
             act();
-            let deadline = Instant::now() + TRY_AGAIN;
-            while Instant::now() < deadline {
-                if self.sees().is_some_and(|seen| wanted(&seen)) {
-                    return;
-                }
-                std::thread::sleep(Duration::from_millis(5));
+            if try_wait_for_within(TRY_AGAIN, || self.sees().filter(&wanted)).is_some() {
+                return;
             }
         }
         panic!("in vain: {what}; seen: {:?}", self.sees());
@@ -304,7 +293,7 @@ impl<'a> Designer<'a> {
     }
 }
 
-impl Drop for Designer<'_> {
+impl Drop for DesignerFixture<'_> {
     /// What was to be seen when a test failed says more than its message.
     fn drop(&mut self) {
         if std::thread::panicking() {

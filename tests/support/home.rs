@@ -1,20 +1,20 @@
 //! A home of its own for the executable, so that a test neither sees nor leaves anything elsewhere.
 
-use super::{PATIENCE, processes};
 use serde_json::Value;
 use std::{
     fs,
     io::{BufRead, BufReader, Read},
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
-    process::{Child, Command, ExitStatus, Stdio},
+    process::{Command, Stdio},
     sync::mpsc,
-    time::{Duration, Instant},
+    time::Duration,
 };
+use test_support::{KilledOnDrop, PATIENCE, processes, wait_for_exit};
 
 pub(crate) const DRAFTBOARD: &str = env!("CARGO_BIN_EXE_draftboard");
 
-pub(crate) struct Home {
+pub(crate) struct HomeFixture {
     folder: tempfile::TempDir,
     root: PathBuf,
 }
@@ -27,7 +27,7 @@ pub(crate) struct Outcome {
     pub(crate) err: String,
 }
 
-impl Home {
+impl HomeFixture {
     pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
@@ -100,7 +100,7 @@ impl Home {
     }
 }
 
-impl Drop for Home {
+impl Drop for HomeFixture {
     fn drop(&mut self) {
         // After a failed test, too: nothing may go on in a folder that is about to vanish.
         processes::kill_with_environment(self.root.as_os_str());
@@ -125,7 +125,7 @@ impl Outcome {
 pub(crate) fn finished(mut command: Command) -> Outcome {
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let (out, err) = (gather(child.stdout.take().unwrap()), gather(child.stderr.take().unwrap()));
-    let status = ended(&mut child).unwrap_or_else(|| {
+    let status = wait_for_exit(&mut child).unwrap_or_else(|| {
         child.kill().unwrap();
         child.wait().unwrap();
         panic!("{command:?} did not end")
@@ -144,22 +144,8 @@ fn gather(mut stream: impl Read + Send + 'static) -> mpsc::Receiver<String> {
     gathered
 }
 
-/// `None` when it still runs after all patience.
-pub(crate) fn ended(child: &mut Child) -> Option<ExitStatus> {
-    let deadline = Instant::now() + PATIENCE;
-    loop {
-        if let Some(status) = child.try_wait().unwrap() {
-            return Some(status);
-        }
-        if Instant::now() > deadline {
-            return None;
-        }
-        std::thread::sleep(Duration::from_millis(2));
-    }
-}
-
 /// `draftboard serve`, on any free port: many run at a time here.
-pub(crate) fn serving(home: &Home, workspace: &Path) -> Command {
+pub(crate) fn serving(home: &HomeFixture, workspace: &Path) -> Command {
     let mut command = home.command();
     command.arg("serve").arg(workspace).args(["--json", "--port", "0"]);
     command
@@ -167,7 +153,7 @@ pub(crate) fn serving(home: &Home, workspace: &Path) -> Command {
 
 /// A long-running Draftboard; killed when dropped.
 pub(crate) struct Running {
-    child: Child,
+    child: KilledOnDrop,
     out: mpsc::Receiver<String>,
     err: mpsc::Receiver<String>,
 }
@@ -181,11 +167,11 @@ impl Running {
             stdout.lines().map_while(Result::ok).try_for_each(|line| lines.send(line).map_err(drop))
         });
         let err = gather(child.stderr.take().unwrap());
-        Self { child, out, err }
+        Self { child: KilledOnDrop(child), out, err }
     }
 
     /// `draftboard serve`, as soon as it says that it is ready.
-    pub(crate) fn serve(home: &Home, workspace: &Path) -> Self {
+    pub(crate) fn serve(home: &HomeFixture, workspace: &Path) -> Self {
         let mut running = Self::starting_to_serve(home, workspace);
         let line =
             running.line().unwrap_or_else(|| panic!("it ended before it was ready: {:?}", running.end()));
@@ -198,7 +184,7 @@ impl Running {
         running
     }
 
-    pub(crate) fn starting_to_serve(home: &Home, workspace: &Path) -> Self {
+    pub(crate) fn starting_to_serve(home: &HomeFixture, workspace: &Path) -> Self {
         Self::start(serving(home, workspace))
     }
 
@@ -234,19 +220,12 @@ impl Running {
 
     /// Waits until it ends by itself.
     pub(crate) fn end(&mut self) -> Outcome {
-        let status = ended(&mut self.child).expect("it ends");
+        let status = wait_for_exit(&mut self.child).expect("it ends");
         let out: Vec<String> = self.out.iter().collect();
         Outcome {
             code: status.code(),
             out: out.join("\n"),
             err: self.err.recv_timeout(PATIENCE).unwrap_or_default(),
         }
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        drop(self.child.kill());
-        drop(self.child.wait());
     }
 }

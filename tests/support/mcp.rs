@@ -1,18 +1,19 @@
 //! Agents: how they reach a running Draftboard, and one of our own making on the bridge.
 
-use super::{PATIENCE, client::record_of, home::Home};
+use super::{client::record_of, home::HomeFixture};
 use serde_json::{Value, json};
 use std::{
     fs,
     io::{BufRead, BufReader, Read, Write},
-    path::{Path, PathBuf},
-    process::{Child, ChildStdin, Command, ExitStatus, Stdio},
+    path::Path,
+    process::{ChildStdin, Command, ExitStatus, Stdio},
     sync::mpsc,
-    time::Duration,
 };
-
-pub(crate) const STATELESS: &str = "2026-07-28";
-pub(crate) const HANDSHAKE: &str = "2025-11-25";
+use test_support::{
+    KilledOnDrop, PATIENCE,
+    mcp::{self, HANDSHAKE, STATELESS},
+    requirements, wait_for_exit,
+};
 
 /// The variables that the Python and the TypeScript SDK hand down to a server unless they are told otherwise; see
 /// `get_default_environment` and `getDefaultEnvironment`. `mcp_clients` compares it with what is installed.
@@ -30,20 +31,12 @@ pub(crate) fn in_own_run_folder(test: &str) -> bool {
         return true;
     }
     let exe = std::env::current_exe().unwrap();
-    let apart = |script: String| {
-        let mut command = Command::new("unshare");
-        command.args(["-rm", "sh", "-c", &script, "sh"]).arg(&exe);
-        command.env(INSIDE, "1").env_remove("XDG_RUNTIME_DIR").env_remove("TMPDIR");
-        command
-    };
-    if exe.starts_with("/tmp") || !apart(MOUNTS.to_owned()).output().is_ok_and(|tried| tried.status.success())
-    {
-        println!(
-            "SKIPPED: {test} needs user and mount namespaces (unshare -rm), and a target folder outside /tmp"
-        );
+    if !requirements::NAMESPACES.is_available() {
         return false;
     }
-    let mut command = apart(format!("{MOUNTS} && exec \"$@\""));
+    let mut command = Command::new("unshare");
+    command.args(["-rm", "sh", "-c", &format!("{MOUNTS} && exec \"$@\""), "sh"]).arg(exe);
+    command.env(INSIDE, "1").env_remove("XDG_RUNTIME_DIR").env_remove("TMPDIR");
     let outcome = command.args(["--exact", test, "--nocapture"]).output().unwrap();
     let (out, err) = (String::from_utf8_lossy(&outcome.stdout), String::from_utf8_lossy(&outcome.stderr));
     assert!(outcome.status.success() && out.contains("1 passed"), "{out}\n{err}");
@@ -58,30 +51,16 @@ pub(crate) struct Endpoint {
 }
 
 impl Endpoint {
-    pub(crate) fn of(home: &Home, workspace: &Path) -> Self {
+    pub(crate) fn of(home: &HomeFixture, workspace: &Path) -> Self {
         let record = record(home, workspace);
         let text = |key: &str| record[key].as_str().unwrap_or_else(|| panic!("{key} in {record}")).to_owned();
         Self { url: text("mcp_url"), token: text("mcp_token") }
     }
 }
 
-pub(crate) fn record(home: &Home, workspace: &Path) -> Value {
+pub(crate) fn record(home: &HomeFixture, workspace: &Path) -> Value {
     let path = record_of(home, workspace).expect("it is running");
     serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
-}
-
-/// Where other people's clients are installed; none when they are not, which is said aloud. CI sets
-/// `DRAFTBOARD_REQUIRE_MCP_CLIENTS` and then it is a failure.
-pub(crate) fn foreign_clients() -> Option<PathBuf> {
-    let usual = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/mcp-clients");
-    let folder = std::env::var_os("DRAFTBOARD_MCP_CLIENTS").map_or(usual, PathBuf::from);
-    if folder.join("installed").is_file() {
-        return Some(folder);
-    }
-    let missing = format!("no MCP clients in {}: run scripts/install-mcp-clients", folder.display());
-    assert!(std::env::var_os("DRAFTBOARD_REQUIRE_MCP_CLIENTS").is_none(), "{missing}");
-    println!("SKIPPED: {missing}");
-    None
 }
 
 /// A Node that the clients and the suite run on.
@@ -100,7 +79,7 @@ pub(crate) enum Era {
 
 /// A bridge with a client of our own at its other end. Everything it says must be MCP.
 pub(crate) struct Agent {
-    child: Child,
+    child: KilledOnDrop,
     stdin: Option<ChildStdin>,
     said: mpsc::Receiver<Value>,
     complained: mpsc::Receiver<String>,
@@ -111,7 +90,7 @@ pub(crate) struct Agent {
 }
 
 impl Agent {
-    pub(crate) fn start(home: &Home, workspace: &Path, era: Era, arguments: &[&str]) -> Self {
+    pub(crate) fn start(home: &HomeFixture, workspace: &Path, era: Era, arguments: &[&str]) -> Self {
         let mut command = home.command();
         command.arg("mcp").arg("--workspace").arg(workspace).args(arguments);
         command.env("DRAFTBOARD_LOG", "trace");
@@ -143,11 +122,11 @@ impl Agent {
         });
         let stdin = child.stdin.take();
         let capabilities = json!({});
-        Self { child, stdin, said, complained, era, capabilities, waiting: Vec::new() }
+        Self { child: KilledOnDrop(child), stdin, said, complained, era, capabilities, waiting: Vec::new() }
     }
 
     /// With the opening of its era done.
-    pub(crate) fn greeted(home: &Home, workspace: &Path, era: Era, arguments: &[&str]) -> Self {
+    pub(crate) fn greeted(home: &HomeFixture, workspace: &Path, era: Era, arguments: &[&str]) -> Self {
         let mut agent = Self::start(home, workspace, era, arguments);
         agent.greet();
         agent
@@ -177,13 +156,9 @@ impl Agent {
 
     pub(crate) fn request(&mut self, id: impl Into<Value>, method: &str, mut params: Value) {
         if self.era == Era::Stateless {
-            params["_meta"] = json!({
-                "io.modelcontextprotocol/protocolVersion": STATELESS,
-                "io.modelcontextprotocol/clientCapabilities": self.capabilities,
-                "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
-            });
+            params["_meta"] = mcp::stateless_meta(&self.capabilities);
         }
-        self.say(&json!({"jsonrpc": "2.0", "id": id.into(), "method": method, "params": params}));
+        self.say(&mcp::request(id, method, params));
     }
 
     /// The answer; what else is said meanwhile is kept for `hear`.
@@ -246,18 +221,8 @@ impl Agent {
     /// Closes its input: how it ends, what it says at last, and what it said on standard error.
     pub(crate) fn end(mut self) -> (ExitStatus, Vec<Value>, String) {
         drop(self.stdin.take());
-        let status = super::home::ended(&mut self.child).expect("it ends with its input");
+        let status = wait_for_exit(&mut self.child).expect("it ends with its input");
         let rest = self.said.iter().collect();
         (status, rest, self.complained.recv_timeout(PATIENCE).unwrap_or_default())
     }
 }
-
-impl Drop for Agent {
-    fn drop(&mut self) {
-        drop(self.child.kill());
-        drop(self.child.wait());
-    }
-}
-
-/// A short silence, to give something that must not happen the chance to happen.
-pub(crate) const MOMENT: Duration = Duration::from_millis(400);

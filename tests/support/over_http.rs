@@ -1,20 +1,18 @@
 //! Bundles that are served by themselves over HTTP, and one who asks there.
 
-use super::{
-    home::{Home, ended},
-    mcp::STATELESS,
-};
-use serde_json::{Value, json};
+use super::home::HomeFixture;
+use serde_json::Value;
 use std::{
     fs,
     io::{BufRead, BufReader, Read, Write},
     net::TcpStream,
     path::PathBuf,
-    process::{Child, Stdio},
+    process::Stdio,
 };
+use test_support::{KilledOnDrop, mcp, processes, wait_for_exit};
 
 pub(crate) struct Served {
-    child: Child,
+    child: KilledOnDrop,
     /// What it said when it was ready.
     pub(crate) line: String,
     pub(crate) url: String,
@@ -23,7 +21,7 @@ pub(crate) struct Served {
 }
 
 impl Served {
-    pub(crate) fn start(home: &Home, arguments: &[&str]) -> Self {
+    pub(crate) fn start(home: &HomeFixture, arguments: &[&str]) -> Self {
         let mut command = home.command();
         command.args(["serve", "--port", "0", "--json"]).args(arguments);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn().unwrap();
@@ -33,21 +31,19 @@ impl Served {
         let discovery = PathBuf::from(ready["discovery"].as_str().unwrap());
         let record: Value = serde_json::from_str(&fs::read_to_string(&discovery).unwrap()).unwrap();
         let text = |value: &Value| value.as_str().unwrap().to_owned();
-        Self { child, line, url: text(&ready["mcp"]), token: text(&record["mcpToken"]), discovery }
+        Self {
+            child: KilledOnDrop(child),
+            line,
+            url: text(&ready["mcp"]),
+            token: text(&record["mcpToken"]),
+            discovery,
+        }
     }
 
     /// Asks it to end, and waits until it has.
     pub(crate) fn stop(mut self) {
-        let pid = rustix::process::Pid::from_child(&self.child);
-        rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
-        assert!(ended(&mut self.child).is_some_and(|status| status.success()));
-    }
-}
-
-impl Drop for Served {
-    fn drop(&mut self) {
-        drop(self.child.kill());
-        drop(self.child.wait());
+        processes::terminate(self.child.id());
+        assert!(wait_for_exit(&mut self.child).is_some_and(|status| status.success()));
     }
 }
 
@@ -61,20 +57,18 @@ pub(crate) fn try_post(
     url: &str,
     token: Option<&str>,
     method: &str,
-    mut params: Value,
+    params: Value,
 ) -> std::io::Result<(u16, Value)> {
-    params["_meta"] = json!({
-        "io.modelcontextprotocol/protocolVersion": STATELESS, "io.modelcontextprotocol/clientCapabilities": {}
-    });
     let name = params["name"].as_str().unwrap_or_default().to_owned();
-    let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string();
+    let body = mcp::stateless_request(1, method, params).to_string();
     let address = url.strip_prefix("http://").unwrap().strip_suffix("/mcp").unwrap();
     let mut stream = TcpStream::connect(address)?;
     let token = token.map_or(String::new(), |token| format!("Authorization: Bearer {token}\r\n"));
     write!(
         stream,
         "POST /mcp HTTP/1.1\r\nHost: {address}\r\n{token}Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n\
-         MCP-Protocol-Version: {STATELESS}\r\nMcp-Method: {method}\r\nMcp-Name: {name}\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{body}",
+         MCP-Protocol-Version: {}\r\nMcp-Method: {method}\r\nMcp-Name: {name}\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{body}",
+        mcp::STATELESS,
         body.len()
     )?;
     let mut answer = String::new();

@@ -1,25 +1,29 @@
 //! A program at a terminal of its own.
 
-use super::{
-    home::{Outcome, ended},
-    wait_for,
-};
+use super::home::Outcome;
 use std::{
     io::{Read, Write},
-    process::{Child, ChildStdin, Command, Stdio},
+    process::{ChildStdin, Command, Stdio},
     sync::{Arc, Mutex},
 };
+use test_support::{KilledOnDrop, requirements::TERMINAL, wait_for, wait_for_exit};
+
+/// What stands before a code on the terminal of `serve`.
+pub(crate) const CODE_LABEL: &str = "Code (valid for one minute): ";
 
 /// A program at a terminal of its own, and what is on its screen.
-pub(crate) struct Terminal {
-    pub(crate) child: Child,
+pub(crate) struct TerminalFixture {
+    pub(crate) child: KilledOnDrop,
     keyboard: Option<ChildStdin>,
     screen: Arc<Mutex<String>>,
 }
 
-impl Terminal {
+impl TerminalFixture {
     /// None, loudly, where there is no `script` to give it a terminal.
     pub(crate) fn open(inner: &Command) -> Option<Self> {
+        if !TERMINAL.is_available() {
+            return None;
+        }
         let quoted = |word: &std::ffi::OsStr| format!("'{}'", word.to_str().unwrap().replace('\'', "'\\''"));
         let words: Vec<String> =
             std::iter::once(inner.get_program()).chain(inner.get_args()).map(quoted).collect();
@@ -32,12 +36,8 @@ impl Terminal {
             };
         }
         command.env("TERM", "xterm-256color").env_remove("NO_COLOR");
-        let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
-        let Ok(mut child) = piped else {
-            assert!(std::env::var_os("CI").is_none(), "`script` is not installed");
-            println!("SKIPPED: `script` is not installed");
-            return None;
-        };
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = KilledOnDrop(command.spawn().unwrap());
         let screen = Arc::new(Mutex::new(String::new()));
         let (mut out, shown) = (child.stdout.take().unwrap(), Arc::clone(&screen));
         std::thread::spawn(move || {
@@ -58,19 +58,21 @@ impl Terminal {
         wait_for(text, || Some(self.screen()).filter(|screen| screen.contains(text)))
     }
 
+    /// The newest code for a review that is shown, after so many.
+    pub(crate) fn review_code(&self, shown_before: usize) -> String {
+        wait_for("a code", || {
+            let screen = self.screen();
+            let code: String = screen.split(CODE_LABEL).nth(1 + shown_before)?.chars().take(8).collect();
+            Some(code).filter(|code| code.len() == 8)
+        })
+    }
+
     pub(crate) fn write(&mut self, text: &str) {
         self.keyboard.as_mut().unwrap().write_all(format!("{text}\n").as_bytes()).unwrap();
     }
 
     pub(crate) fn end(mut self) -> Outcome {
-        let code = ended(&mut self.child).expect("it ends").code();
+        let code = wait_for_exit(&mut self.child).expect("it ends").code();
         Outcome { code, out: self.screen(), err: String::new() }
-    }
-}
-
-impl Drop for Terminal {
-    fn drop(&mut self) {
-        drop(self.child.kill());
-        drop(self.child.wait());
     }
 }

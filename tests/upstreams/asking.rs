@@ -1,14 +1,15 @@
 //! Calls that wait for a person: said no to, given up, told of while they run, and refused when the tool is another one by then.
 
-use crate::{Desk, call, calls, home_with, text, until_offered, until_running};
+use crate::{UpstreamReviewFixture, call, calls, home_with, text, until_offered, until_running};
 use serde_json::{Value, json};
 use std::fs;
+use test_support::wait_for;
 
 #[test]
 fn a_call_that_waits_is_rejected_or_cancelled_and_tells_its_progress() {
     let home = home_with(&[("plain", "plain", json!({}))]);
     let workspace = home.workspace("workspace", "blank");
-    let Some(mut desk) = Desk::open(&home, workspace.clone()) else { return };
+    let Some(mut desk) = UpstreamReviewFixture::open(&home, workspace.clone()) else { return };
     until_running(&home, &workspace, &["plain"]);
     let mut agent = desk.agent();
     until_offered(&mut agent, "plain__echo");
@@ -24,7 +25,7 @@ fn a_call_that_waits_is_rejected_or_cancelled_and_tells_its_progress() {
     desk.waits("Call plain__echo");
     let cancelled = json!({"requestId": 2, "reason": "changed my mind"});
     agent.say(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancelled}));
-    crate::wait_for("the wish is withdrawn", || {
+    wait_for("the wish is withdrawn", || {
         desk.run(&["review", "list"]).out.contains("No proposals to review").then_some(())
     });
 
@@ -52,9 +53,8 @@ fn a_call_that_waits_is_rejected_or_cancelled_and_tells_its_progress() {
     agent.say(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 4}}));
 
     // Each line says who asked and which proposal it was; what was rejected or withdrawn was never called.
-    let audited = crate::wait_for("the end of both calls", || {
-        Some(calls(&home, &workspace)).filter(|lines| lines.len() >= 4)
-    });
+    let audited =
+        wait_for("the end of both calls", || Some(calls(&home, &workspace)).filter(|lines| lines.len() >= 4));
     let lines: Vec<(&str, &str)> = audited
         .iter()
         .map(|entry| (entry.by.as_deref().unwrap(), entry.reason.as_deref().unwrap()))
@@ -83,17 +83,18 @@ fn a_tool_that_is_not_what_was_shown_or_is_forbidden_meanwhile_is_not_called() {
     let manifest = json!({"id": "teller", "tools": [{"name": "tell", "inputSchema": {"type": "object"}}],
         "implementation": {"type": "script", "runtime": "sh", "entrypoint": program, "toolBindings": {"tell": {"action": "x"}}}});
     fs::write(folder.join("teller.json"), manifest.to_string()).unwrap();
-    let Some(mut desk) = Desk::open(&home, workspace) else { return };
+    let Some(mut desk) = UpstreamReviewFixture::open(&home, workspace) else { return };
     let mut agent = desk.agent();
     until_offered(&mut agent, "draftboard_tell");
-    let hash =
-        |desk: &Desk<'_>| desk.run(&["upstream", "list", "--json"]).data()["manifests"][0]["hash"].clone();
+    let hash = |desk: &UpstreamReviewFixture<'_>| {
+        desk.run(&["upstream", "list", "--json"]).data()["manifests"][0]["hash"].clone()
+    };
 
     agent.request(1, "tools/call", call("draftboard_tell", json!({})));
     let number = desk.waits("Call draftboard_tell");
     let before = hash(&desk);
     script("second");
-    crate::wait_for("the program is read anew", || (hash(&desk) != before).then_some(()));
+    wait_for("the program is read anew", || (hash(&desk) != before).then_some(()));
     assert_eq!(desk.decides(&["review", "accept", &number], &[]).code, Some(0));
     let answer = agent.hear("the answer", |message| message["id"] == 1);
     assert!(
@@ -116,10 +117,10 @@ fn arguments_that_hold_a_secret_are_refused_whatever_the_policy() {
     let policies = json!({"echo": {"enabled": true, "policy": "allow"}});
     let home = home_with(&[("plain", "plain", policies)]);
     let workspace = home.workspace("workspace", "blank");
-    let Some(mut desk) = Desk::open(&home, workspace.clone()) else { return };
+    let Some(mut desk) = UpstreamReviewFixture::open(&home, workspace.clone()) else { return };
     until_running(&home, &workspace, &["plain"]);
     assert_eq!(desk.decides(&["upstream", "edit", "plain", "--secret", "TOKEN"], &[]).code, Some(0));
-    crate::wait_for("the secret is missed", || {
+    wait_for("the secret is missed", || {
         desk.run(&["upstream", "list"]).out.contains("needs credentials: TOKEN").then_some(())
     });
     let typed = [("The secret TOKEN", "hunter2-hunter2")];

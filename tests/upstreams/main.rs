@@ -13,26 +13,18 @@ use shared_protocol::review::{AuditEntry, AuditEvent, AuditLine};
 use std::{
     fs,
     path::{Path, PathBuf},
-    process::Command,
-    time::Duration,
 };
 use support::{
     client::Client,
-    home::{Home, Running, serving},
+    home::{HomeFixture, Running, serving},
     mcp::{Agent, Era},
-    terminal::Terminal,
-    wait_for,
+    terminal::TerminalFixture,
 };
+use test_support::{python_interpreter, wait_for, wait_until};
 
 /// The server that does what its argument says, well or badly.
 fn fixture() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("main-process/upstreams/tests/fixtures/server.py")
-}
-
-/// The interpreter itself: what stands on the PATH may be a script that looks for it each time.
-fn python() -> String {
-    let asked = Command::new("python3").args(["-c", "import sys; print(sys.executable)"]).output().unwrap();
-    String::from_utf8(asked.stdout).unwrap().trim().to_owned()
 }
 
 fn id_of(number: usize) -> String {
@@ -49,9 +41,9 @@ fn definition(name: &str, description: &str, properties: Value, required: Option
 }
 
 /// A home whose configuration has these servers, switched on: slug, mode of the fixture, policies of tools.
-fn home_with(servers: &[(&str, &str, Value)]) -> Home {
-    let home = Home::new();
-    let (script, python) = (fixture(), python());
+fn home_with(servers: &[(&str, &str, Value)]) -> HomeFixture {
+    let home = HomeFixture::new();
+    let (script, python) = (fixture(), python_interpreter());
     let echo =
         definition("echo", "Says it again", json!({"text": {"type": "string"}}), Some(json!(["text"])));
     let steps = json!({"steps": {"type": "integer"}, "ms": {"type": "integer"}});
@@ -75,7 +67,7 @@ fn home_with(servers: &[(&str, &str, Value)]) -> Home {
     home
 }
 
-fn serve(home: &Home, workspace: &Path) -> Running {
+fn serve(home: &HomeFixture, workspace: &Path) -> Running {
     let mut command = serving(home, workspace);
     command.args(["--mode", "guarded"]);
     let running = Running::start(command);
@@ -83,7 +75,7 @@ fn serve(home: &Home, workspace: &Path) -> Running {
     running
 }
 
-fn states(home: &Home, workspace: &Path) -> Vec<(String, Value)> {
+fn states(home: &HomeFixture, workspace: &Path) -> Vec<(String, Value)> {
     let mut client = Client::connect(home, workspace).unwrap();
     let answer = client.request(json!({"upstream": "list"})).unwrap().unwrap();
     let servers = answer["upstream"]["view"]["servers"].as_array().unwrap().clone();
@@ -93,7 +85,7 @@ fn states(home: &Home, workspace: &Path) -> Vec<(String, Value)> {
         .collect()
 }
 
-fn until_running(home: &Home, workspace: &Path, slugs: &[&str]) {
+fn until_running(home: &HomeFixture, workspace: &Path, slugs: &[&str]) {
     wait_for("all servers run", || {
         let states = states(home, workspace);
         let runs = |slug: &&str| states.iter().any(|(known, state)| known == slug && state == "running");
@@ -111,7 +103,7 @@ fn text(answer: &Value) -> &str {
     answer["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{answer}"))
 }
 
-fn calls(home: &Home, workspace: &Path) -> Vec<AuditEntry> {
+fn calls(home: &HomeFixture, workspace: &Path) -> Vec<AuditEntry> {
     let mut client = Client::connect(home, workspace).unwrap();
     let answer = client.request(json!({"audit": {"after": 0, "limit": 1_000}})).unwrap().unwrap();
     let lines: Vec<AuditLine> = serde_json::from_value(answer).unwrap();
@@ -135,8 +127,7 @@ fn a_killed_main_leaves_no_server_behind() {
     let before = home.processes().len();
     assert!(before > 1 + 6 + 6, "{before}");
     running.kill();
-    std::thread::sleep(Duration::from_secs(1));
-    home.assert_deserted();
+    wait_until("the end of all that it started", || home.processes().is_empty());
 }
 
 #[test]
@@ -222,19 +213,19 @@ fn a_call_goes_by_its_policy_and_is_audited() {
 }
 
 /// A `serve` at a terminal that shows codes, and how many it has shown.
-struct Desk<'a> {
-    home: &'a Home,
+struct UpstreamReviewFixture<'a> {
+    home: &'a HomeFixture,
     workspace: PathBuf,
-    serve: Terminal,
+    serve: TerminalFixture,
     shown: usize,
 }
 
-impl<'a> Desk<'a> {
+impl<'a> UpstreamReviewFixture<'a> {
     /// None, loudly, where there is no terminal to be had.
-    fn open(home: &'a Home, workspace: PathBuf) -> Option<Self> {
+    fn open(home: &'a HomeFixture, workspace: PathBuf) -> Option<Self> {
         let mut command = serving(home, &workspace);
         command.args(["--mode", "guarded"]);
-        let serve = Terminal::open(&command)?;
+        let serve = TerminalFixture::open(&command)?;
         serve.wait_for("ready");
         Some(Self { home, workspace, serve, shown: 0 })
     }
@@ -247,13 +238,13 @@ impl<'a> Desk<'a> {
     fn decides(&mut self, arguments: &[&str], typed: &[(&str, &str)]) -> support::home::Outcome {
         let mut command = self.home.command();
         command.args(arguments).arg("-w").arg(&self.workspace);
-        let mut person = Terminal::open(&command).unwrap();
+        let mut person = TerminalFixture::open(&command).unwrap();
         for (question, answer) in typed {
             person.wait_for(question);
             person.write(answer);
         }
         person.wait_for("Code: ");
-        person.write(&code_of(&self.serve, self.shown));
+        person.write(&self.serve.review_code(self.shown));
         self.shown += 1;
         person.end()
     }
@@ -280,22 +271,13 @@ fn call(tool: &str, arguments: Value) -> Value {
     json!({"name": tool, "arguments": arguments})
 }
 
-fn code_of(serve: &Terminal, shown_before: usize) -> String {
-    const WORDS: &str = "Code (valid for one minute): ";
-    wait_for("a code", || {
-        let screen = serve.screen();
-        let mut codes = screen.split(WORDS).skip(1 + shown_before);
-        codes.next().map(|rest| rest.chars().take(8).collect::<String>()).filter(|code| code.len() == 8)
-    })
-}
-
 #[test]
 fn a_call_that_asks_waits_for_a_person_and_a_terminal_decides_only_with_the_code() {
     let home = home_with(&[("plain", "plain", json!({}))]);
     let workspace = home.workspace("workspace", "blank");
     let mut command = serving(&home, &workspace);
     command.args(["--mode", "guarded"]);
-    let Some(serve) = Terminal::open(&command) else { return };
+    let Some(serve) = TerminalFixture::open(&command) else { return };
     serve.wait_for("ready");
     until_running(&home, &workspace, &["plain"]);
     let mut agent = Agent::greeted(&home, &workspace, Era::Handshake, &[]);
@@ -314,11 +296,11 @@ fn a_call_that_asks_waits_for_a_person_and_a_terminal_decides_only_with_the_code
     let terminal = |arguments: &[&str]| {
         let mut command = home.command();
         command.args(arguments).args(at);
-        Terminal::open(&command).unwrap()
+        TerminalFixture::open(&command).unwrap()
     };
     let mut accept = terminal(&["review", "accept", "1"]);
     accept.wait_for("Code: ");
-    accept.write(&code_of(&serve, 0));
+    accept.write(&serve.review_code(0));
     assert_eq!(accept.end().code, Some(0));
     let answer = agent.hear("the answer", |message| message["id"] == 7);
     assert_eq!(text(&answer), "please", "{answer}");
@@ -330,7 +312,7 @@ fn a_call_that_asks_waits_for_a_person_and_a_terminal_decides_only_with_the_code
         "add",
         "mine",
         "--program",
-        &python(),
+        python_interpreter(),
         "--json",
         at[0],
         at[1],
@@ -355,7 +337,7 @@ fn a_call_that_asks_waits_for_a_person_and_a_terminal_decides_only_with_the_code
     // A person with the code.
     let mut enable = terminal(&["upstream", "enable", "mine"]);
     enable.wait_for("Code: ");
-    let code = code_of(&serve, 1);
+    let code = serve.review_code(1);
     assert!(serve.screen().contains("enable mine"), "it says what it is for: {}", serve.screen());
     enable.write(&code);
     let enabled = enable.end();

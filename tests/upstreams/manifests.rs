@@ -1,8 +1,9 @@
 //! Manifests as an agent meets them: called, noticed when they come and change, approved and given what they need from a terminal.
 
-use crate::{Desk, call, home_with, serve, text, until_offered};
+use crate::{UpstreamReviewFixture, call, home_with, serve, text, until_offered};
 use serde_json::{Value, json};
 use std::{fs, path::Path};
+use test_support::wait_for;
 
 fn status(id: &str, tool: &str) -> Value {
     json!({"id": id, "tools": [{"name": tool, "description": "Status", "inputSchema": {"type": "object"}}],
@@ -30,7 +31,7 @@ fn an_agent_calls_a_manifest_s_tool_and_hears_when_another_comes() {
     agent.hear("the list has changed", |message| message["method"] == "notifications/tools/list_changed");
     until_offered(&mut agent, "draftboard_more_status");
     fs::remove_file(folder.join("more.json")).unwrap();
-    crate::wait_for("it is gone with its file", || {
+    wait_for("it is gone with its file", || {
         (!crate::tool_names(&mut agent).contains(&"draftboard_more_status".to_owned())).then_some(())
     });
     drop(agent);
@@ -48,13 +49,11 @@ fn a_workspace_s_manifest_is_approved_given_its_credential_and_allowed_from_a_te
                            "toolBindings": {"tell": {"action": "x"}}}});
     write(&folder, "teller.json", &manifest);
     fs::write(folder.join("tell.sh"), "echo ${#KEY}").unwrap();
-    let Some(mut desk) = Desk::open(&home, workspace) else { return };
+    let Some(mut desk) = UpstreamReviewFixture::open(&home, workspace) else { return };
     let mut agent = desk.agent();
     let path = folder.join("teller.json");
     let path = path.to_str().unwrap();
-    crate::wait_for("it is read", || {
-        desk.run(&["upstream", "list"]).out.contains("needs approval").then_some(())
-    });
+    wait_for("it is read", || desk.run(&["upstream", "list"]).out.contains("needs approval").then_some(()));
     // A program that has only a shell decides nothing.
     for asked in [
         vec!["manifest", "approve", path],
@@ -80,9 +79,8 @@ fn a_workspace_s_manifest_is_approved_given_its_credential_and_allowed_from_a_te
     write(&home.path("config/draftboard/manifests"), "teller.json", &manifest);
     fs::write(home.path("config/draftboard/manifests/tell.sh"), "echo ${#KEY}").unwrap();
     let list = || desk.run(&["upstream", "list"]).out;
-    let listed = crate::wait_for("both are read", || {
-        Some(list()).filter(|out| out.contains("already uses the id teller"))
-    });
+    let listed =
+        wait_for("both are read", || Some(list()).filter(|out| out.contains("already uses the id teller")));
     assert!(listed.contains("workspace/manifests/teller.json"), "{listed}");
 }
 

@@ -1,8 +1,9 @@
 //! Managed servers from a terminal, through the executable.
 
-use crate::{Desk, fixture, home_with, python, serve, until_running};
+use crate::{UpstreamReviewFixture, fixture, home_with, serve, until_running};
 use serde_json::json;
 use std::fs;
+use test_support::python_interpreter;
 
 #[test]
 fn tools_are_listed_and_called_logs_read_and_a_server_restarted() {
@@ -85,7 +86,7 @@ fn servers_are_imported_and_found_in_a_registry_and_what_is_required_is_given_fi
 fn a_server_is_changed_and_a_tool_given_its_times_with_the_code() {
     let home = home_with(&[("plain", "plain", json!({}))]);
     let workspace = home.workspace("workspace", "blank");
-    let Some(mut desk) = Desk::open(&home, workspace.clone()) else { return };
+    let Some(mut desk) = UpstreamReviewFixture::open(&home, workspace.clone()) else { return };
     until_running(&home, &workspace, &["plain"]);
     let refused = desk.run(&["upstream", "edit", "plain", "--name", "Mine"]);
     assert!(refused.code == Some(1) && refused.err.contains("a person at a terminal"), "{refused:?}");
@@ -100,7 +101,7 @@ fn a_server_is_changed_and_a_tool_given_its_times_with_the_code() {
     assert_eq!(shown["form"]["name"], "Mine", "{shown}");
     assert_eq!(shown["form"]["limits"]["calls"], 3);
     assert_eq!(shown["form"]["args"], json!([script, "plain"]), "what was not named stays");
-    assert_eq!(shown["form"]["identifier"], json!(python()));
+    assert_eq!(shown["form"]["identifier"], json!(python_interpreter()));
     until_running(&home, &workspace, &["plain"]);
     let shown = desk.run(&["upstream", "show", "plain", "--json"]).data();
     let echo = shown["tools"].as_array().unwrap().iter().find(|tool| tool["name"] == "echo").unwrap();

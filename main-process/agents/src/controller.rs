@@ -1,7 +1,7 @@
 //! Runs the server: handles messages in order, listens where the settings say, and keeps window and discovery up to date.
 
 use crate::{
-    AgentsAddress, AgentsEvents, AgentsHandle, AgentsMsg, SettingsOverrides, listen,
+    AgentsAddress, AgentsCall, AgentsEvents, AgentsHandle, AgentsMsg, SettingsOverrides, listen,
     settings::{self, AgentSettings},
     workbench_adapter::WorkbenchAdapter,
 };
@@ -15,9 +15,9 @@ use preview_sessions::PreviewsHandle;
 use processes::instance::InstanceToken;
 use shared_protocol::{
     Refusal, RefusalCode,
-    mcp::{McpMode, McpRequest, McpView},
-    messages::WorkbenchResponse,
+    mcp::{McpMode, McpView},
     request::Responder,
+    requests::{DisconnectClient, PauseClient, ReadClientConfig, ResumeClient, SetAgentMode, SetAgentPort},
 };
 use std::{io, os::unix::net::UnixStream, path::PathBuf, sync::Arc, thread::JoinHandle, time::Duration};
 use terraform_runs::TerraformHandle;
@@ -162,7 +162,7 @@ impl AgentsController {
         loop {
             tokio::select! {
                 message = waiting.recv() => match message {
-                    Some(AgentsMsg::Request { request, responder }) => self.handle_request(request, responder).await,
+                    Some(AgentsMsg::Request(call)) => self.handle(call).await,
                     Some(AgentsMsg::Bridge(stream)) => self.serve_bridge(stream),
                     Some(AgentsMsg::WorkspaceMode(mode)) => {
                         self.workspace_mode = mode;
@@ -258,19 +258,43 @@ impl AgentsController {
         });
     }
 
-    async fn handle_request(&mut self, request: McpRequest, responder: Responder<WorkbenchResponse>) {
-        let result = match request {
-            McpRequest::View => Ok(WorkbenchResponse::Mcp(Box::new(self.view()))),
-            McpRequest::SetMode(mode) => self.set_mode(mode).await,
-            McpRequest::SetPort(port) => self.set_port(port).await,
-            McpRequest::Restart => self.restart().await,
-            McpRequest::RotateToken => self.rotate().await,
-            McpRequest::Pause { client } => response_if_known(self.service.clients().pause(client, true)),
-            McpRequest::Resume { client } => response_if_known(self.service.clients().pause(client, false)),
-            McpRequest::Disconnect { client } => response_if_known(self.service.clients().disconnect(client)),
-            McpRequest::TestConnection => return self.test(responder),
-            McpRequest::ClientConfig { client } => self.client_config(&client).map(WorkbenchResponse::Text),
-        };
+    async fn handle(&mut self, call: AgentsCall) {
+        match call {
+            AgentsCall::ViewAgents(_, responder) => self.respond(Ok(self.view()), responder),
+            AgentsCall::SetAgentMode(SetAgentMode { mode }, responder) => {
+                let result = self.set_mode(mode).await;
+                self.respond(result, responder);
+            }
+            AgentsCall::SetAgentPort(SetAgentPort { port }, responder) => {
+                let result = self.set_port(port).await;
+                self.respond(result, responder);
+            }
+            AgentsCall::RestartAgents(_, responder) => {
+                let result = self.restart().await;
+                self.respond(result, responder);
+            }
+            AgentsCall::RotateToken(_, responder) => {
+                let result = self.rotate().await;
+                self.respond(result, responder);
+            }
+            AgentsCall::PauseClient(PauseClient { client }, responder) => {
+                self.respond(response_if_known(self.service.clients().pause(client, true)), responder);
+            }
+            AgentsCall::ResumeClient(ResumeClient { client }, responder) => {
+                self.respond(response_if_known(self.service.clients().pause(client, false)), responder);
+            }
+            AgentsCall::DisconnectClient(DisconnectClient { client }, responder) => {
+                self.respond(response_if_known(self.service.clients().disconnect(client)), responder);
+            }
+            AgentsCall::TestConnection(_, responder) => self.test(responder),
+            AgentsCall::ReadClientConfig(ReadClientConfig { client }, responder) => {
+                self.respond(self.client_config(&client), responder);
+            }
+        }
+    }
+
+    /// Responds when the discovery record is up to date.
+    fn respond<T: Send + 'static>(&self, result: Result<T, Refusal>, responder: Responder<T>) {
         self.events.run_after_recording(Box::new(move || responder.send(result)));
     }
 
@@ -291,7 +315,7 @@ impl AgentsController {
         self.service.set_mode(self.mode());
     }
 
-    async fn set_mode(&mut self, mode: McpMode) -> Result<WorkbenchResponse, Refusal> {
+    async fn set_mode(&mut self, mode: McpMode) -> Result<McpView, Refusal> {
         self.settings.mode = mode;
         self.workspace_mode = None;
         self.apply_mode();
@@ -299,10 +323,10 @@ impl AgentsController {
             self.restart_listening().await;
         }
         self.save_settings()?;
-        Ok(WorkbenchResponse::Mcp(Box::new(self.view())))
+        Ok(self.view())
     }
 
-    async fn set_port(&mut self, port: u16) -> Result<WorkbenchResponse, Refusal> {
+    async fn set_port(&mut self, port: u16) -> Result<McpView, Refusal> {
         if port < 1024 {
             return Err(Refusal::new(RefusalCode::ValidationError, "a port is a number from 1024 to 65535")
                 .field("port"));
@@ -310,24 +334,24 @@ impl AgentsController {
         self.settings.port = port;
         self.restart_listening().await;
         self.save_settings()?;
-        Ok(WorkbenchResponse::Mcp(Box::new(self.view())))
+        Ok(self.view())
     }
 
-    async fn restart(&mut self) -> Result<WorkbenchResponse, Refusal> {
+    async fn restart(&mut self) -> Result<McpView, Refusal> {
         let unreadable =
             |error: settings::SettingsError| Refusal::new(RefusalCode::ValidationError, error.to_string());
         self.settings = settings::read(&self.path).map_err(unreadable)?;
         self.apply_mode();
         self.restart_listening().await;
-        Ok(WorkbenchResponse::Mcp(Box::new(self.view())))
+        Ok(self.view())
     }
 
     /// Ends the streams that were opened with the old token.
-    async fn rotate(&mut self) -> Result<WorkbenchResponse, Refusal> {
+    async fn rotate(&mut self) -> Result<McpView, Refusal> {
         self.token = InstanceToken::generate()
             .map_err(|error| Refusal::new(RefusalCode::Internal, error.to_string()))?;
         self.restart_listening().await;
-        Ok(WorkbenchResponse::Mcp(Box::new(self.view())))
+        Ok(self.view())
     }
 
     /// The entry for a client's configuration. The bridge needs no address and no token, so the entry holds no secret and
@@ -357,7 +381,7 @@ impl AgentsController {
     }
 
     /// Connects over the network as a client does. Responds later, so that other messages are handled meanwhile.
-    fn test(&self, responder: Responder<WorkbenchResponse>) {
+    fn test(&self, responder: Responder<String>) {
         let Some(address) = self.edge.as_ref().map(HttpEdge::address) else {
             let why = self.error.clone().unwrap_or_else(|| "agents are switched off".to_owned());
             return responder.send(Err(Refusal::new(RefusalCode::Conflict, why)));
@@ -365,7 +389,7 @@ impl AgentsController {
         tokio::spawn(async move {
             let asked = timeout(TEST_LIMIT, health(address)).await;
             responder.send(match asked {
-                Ok(Ok(text)) => Ok(WorkbenchResponse::Text(text)),
+                Ok(Ok(text)) => Ok(text),
                 Ok(Err(error)) => {
                     Err(Refusal::new(RefusalCode::Conflict, format!("{address} does not respond: {error}"))
                         .hint("Restart the server."))
@@ -379,9 +403,9 @@ impl AgentsController {
     }
 }
 
-fn response_if_known(is_known: bool) -> Result<WorkbenchResponse, Refusal> {
+fn response_if_known(is_known: bool) -> Result<(), Refusal> {
     match is_known {
-        true => Ok(WorkbenchResponse::Done),
+        true => Ok(()),
         false => Err(Refusal::new(RefusalCode::NotFound, "this client is no longer connected")),
     }
 }

@@ -24,9 +24,14 @@ use mcp_server::{ActionRuns, AgentSurface, ReviewSubmitter};
 use processes::instance::InstanceToken;
 use shared_protocol::{
     Refusal, RefusalCode, Revision,
-    mcp::{McpMode, McpRequest, McpView},
-    messages::{Patch, WorkbenchResponse},
-    request::Responder,
+    mcp::{McpMode, McpView},
+    messages::Patch,
+    request::{Request, Responder},
+    requests::{
+        DisconnectClient, PauseClient, ReadClientConfig, RestartAgents, ResumeClient, RotateToken,
+        SetAgentMode, SetAgentPort, TestConnection, ViewAgents,
+    },
+    service_calls,
 };
 use std::{
     os::unix::net::UnixStream,
@@ -70,12 +75,25 @@ pub trait AgentsEvents: ReviewSubmitter {
     fn read_patches(&self, since: Revision) -> Result<Option<Vec<Patch>>, Refusal>;
 }
 
+service_calls! {
+    /// The requests of window and terminals about the server.
+    pub enum AgentsCall {
+        ViewAgents,
+        SetAgentMode,
+        SetAgentPort,
+        RestartAgents,
+        RotateToken,
+        PauseClient,
+        ResumeClient,
+        DisconnectClient,
+        TestConnection,
+        ReadClientConfig,
+    }
+}
+
 /// A message to the agents' side.
 pub enum AgentsMsg {
-    Request {
-        request: McpRequest,
-        responder: Responder<WorkbenchResponse>,
-    },
+    Request(AgentsCall),
     /// The connection of an authenticated bridge.
     Bridge(UnixStream),
     /// The mode of the open workspace; overrides the user's setting and does not change it.
@@ -101,12 +119,15 @@ impl AgentsHandle {
         (Self { published: Arc::default(), action_runs: Arc::default(), messages, mode }, waiting)
     }
 
-    pub fn request(&self, request: McpRequest, responder: Responder<WorkbenchResponse>) {
-        if let Err(refused) = self.messages.try_send(AgentsMsg::Request { request, responder }) {
+    pub fn request<R: Request>(&self, request: R, responder: Responder<R::Response>)
+    where
+        AgentsCall: From<(R, Responder<R::Response>)>,
+    {
+        if let Err(refused) = self.messages.try_send(AgentsMsg::Request((request, responder).into())) {
             let (mpsc::error::TrySendError::Full(message) | mpsc::error::TrySendError::Closed(message)) =
                 refused;
-            if let AgentsMsg::Request { responder, .. } = message {
-                responder.send(Err(unavailable()));
+            if let AgentsMsg::Request(call) = message {
+                call.refuse(unavailable());
             }
         }
     }

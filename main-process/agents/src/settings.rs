@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 use shared_protocol::mcp::McpMode;
 use std::{
     fs, io,
-    io::Write as _,
     net::{IpAddr, Ipv4Addr},
     path::{Path, PathBuf},
     sync::{Mutex, MutexGuard, PoisonError},
@@ -122,21 +121,10 @@ pub(crate) fn write(path: &Path, settings: &AgentSettings) -> Result<(), Setting
     write_file(path, &SettingsFile { mcp: settings.clone(), ..read_file(path)? })
 }
 
-/// Whole or not at all.
 fn write_file(path: &Path, file: &SettingsFile) -> Result<(), SettingsError> {
     let unwritten = |source| SettingsError::Unwritten { path: path.to_owned(), source };
     let text = toml::to_string_pretty(file).map_err(|error| unwritten(io::Error::other(error)))?;
-    let folder = path.parent().unwrap_or(Path::new("."));
-    fs::create_dir_all(folder).map_err(unwritten)?;
-    let draft = folder.join(format!(".settings-{}.draft", std::process::id()));
-    let written = fs::File::create(&draft)
-        .and_then(|mut file| file.write_all(text.as_bytes()).and_then(|()| file.sync_all()))
-        .and_then(|()| fs::rename(&draft, path));
-    written.map_err(|source| {
-        // The relevant error was already reported.
-        let _ = fs::remove_file(&draft);
-        unwritten(source)
-    })
+    safe_fs::write_private(path, text.as_bytes()).map_err(unwritten)
 }
 
 #[cfg(test)]

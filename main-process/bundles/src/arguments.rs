@@ -1,17 +1,17 @@
 //! Reads the arguments of a tool or prompt. A wrong type or an exceeded limit is refused by argument name; unknown
 //! arguments are ignored, as the contract requires.
 
-use crate::envelope::{BundleErrorCode, BundleRefusal};
 use serde_json::{Map, Value};
+use shared_protocol::{Refusal, RefusalCode};
 
 pub(crate) struct CallArguments<'a> {
     members: Option<&'a Map<String, Value>>,
 }
 
-type ArgumentResult<T> = Result<T, BundleRefusal>;
+type ArgumentResult<T> = Result<T, Refusal>;
 
-fn invalid_argument(field: &str, message: String) -> BundleRefusal {
-    BundleRefusal::new(BundleErrorCode::BadRequest, message).with_field(field)
+fn invalid_argument(field: &str, message: String) -> Refusal {
+    Refusal::new(RefusalCode::BadRequest, message).field(field)
 }
 
 impl<'a> CallArguments<'a> {
@@ -20,7 +20,7 @@ impl<'a> CallArguments<'a> {
         match arguments {
             Value::Null => Ok(Self { members: None }),
             Value::Object(members) => Ok(Self { members: Some(members) }),
-            _ => Err(BundleRefusal::new(BundleErrorCode::BadRequest, "The arguments must be an object")),
+            _ => Err(Refusal::new(RefusalCode::BadRequest, "The arguments must be an object")),
         }
     }
 

@@ -1,11 +1,8 @@
 //! The loaded bundles, and the selection of one by id.
 
-use crate::{
-    Bundle, BundleEntity, BundleLoadError, BundleValue,
-    envelope::{BundleErrorCode, BundleRefusal},
-    search, yaml,
-};
+use crate::{Bundle, BundleEntity, BundleLoadError, search, yaml};
 use rayon::prelude::*;
+use shared_protocol::{OrderedValue, Refusal, RefusalCode};
 use std::{
     collections::BTreeSet,
     path::{Path, PathBuf},
@@ -64,7 +61,7 @@ impl BundleSource {
         let config = yaml::read(&text).map_err(|error| wrong(error.to_string()))?;
         let entries = config
             .get("bundles")
-            .and_then(BundleValue::as_list)
+            .and_then(OrderedValue::as_list)
             .ok_or_else(|| wrong("expected a list under `bundles`".to_owned()))?;
         if entries.len() > MAX_BUNDLES {
             return Err(wrong(format!("names more than {MAX_BUNDLES} bundles")));
@@ -77,8 +74,8 @@ impl BundleSource {
                 found.ok_or_else(|| wrong(format!("`bundles[{index}].{key}` must be a text")))
             };
             let (id, folder) = (text("id")?, beside.join(text("path")?));
-            let tags = entry.get("tags").and_then(BundleValue::as_list).unwrap_or_default();
-            let tags = tags.iter().filter_map(BundleValue::as_text).map(str::to_owned).collect();
+            let tags = entry.get("tags").and_then(OrderedValue::as_list).unwrap_or_default();
+            let tags = tags.iter().filter_map(OrderedValue::as_text).map(str::to_owned).collect();
             let description = entry.text("description").map(str::to_owned);
             if sources.iter().any(|known| known.id == id) {
                 return Err(wrong(format!("duplicate id {id:?}: give each bundle its own id")));
@@ -172,7 +169,7 @@ impl Bundles {
         &self,
         bundle_id: Option<&str>,
         query: &str,
-    ) -> Result<Vec<(&Bundle, &BundleEntity)>, BundleRefusal> {
+    ) -> Result<Vec<(&Bundle, &BundleEntity)>, Refusal> {
         let hits = self.search_ranked(bundle_id, query, None)?;
         Ok(hits.into_iter().map(|(bundle, hit)| (bundle, hit.entity)).collect())
     }
@@ -182,7 +179,7 @@ impl Bundles {
         bundle_id: Option<&str>,
         query: &str,
         entity_type: Option<&str>,
-    ) -> Result<Vec<(&Bundle, search::EntityHit<'_>)>, BundleRefusal> {
+    ) -> Result<Vec<(&Bundle, search::EntityHit<'_>)>, Refusal> {
         let searched: Vec<&Bundle> = match bundle_id {
             Some(_) => vec![self.resolve(bundle_id)?],
             None => self.iter().collect(),
@@ -196,29 +193,27 @@ impl Bundles {
         Ok(hits)
     }
 
-    pub(crate) fn ids_value(&self) -> BundleValue {
-        BundleValue::texts(self.iter().map(Bundle::id))
+    pub(crate) fn ids_value(&self) -> OrderedValue {
+        OrderedValue::texts(self.iter().map(Bundle::id))
     }
 
     /// Returns the bundle with the id, or the only bundle when no id is given.
-    pub(crate) fn resolve(&self, id: Option<&str>) -> Result<&Bundle, BundleRefusal> {
+    pub(crate) fn resolve(&self, id: Option<&str>) -> Result<&Bundle, Refusal> {
         match (id, self.list.as_slice()) {
             (Some(id), _) => self.get(id).ok_or_else(|| {
-                BundleRefusal::new(BundleErrorCode::NotFound, format!("Bundle not found: {id}")).with_details(
-                    BundleValue::map([("bundleId", id.into()), ("availableBundles", self.ids_value())]),
-                )
+                Refusal::new(RefusalCode::NotFound, format!("Bundle not found: {id}"))
+                    .details([("bundleId", id.into()), ("availableBundles", self.ids_value())])
             }),
             (None, [only]) => Ok(only),
-            (None, []) => Err(BundleRefusal::new(
-                BundleErrorCode::NotFound,
-                "No bundle is loaded: name one when starting",
-            )),
-            (None, _) => Err(BundleRefusal::new(
-                BundleErrorCode::BadRequest,
+            (None, []) => {
+                Err(Refusal::new(RefusalCode::NotFound, "No bundle is loaded: name one when starting"))
+            }
+            (None, _) => Err(Refusal::new(
+                RefusalCode::BadRequest,
                 "Multiple bundles loaded. Please specify bundleId.",
             )
-            .with_field("bundleId")
-            .with_details(BundleValue::map([("availableBundles", self.ids_value())]))),
+            .field("bundleId")
+            .details([("availableBundles", self.ids_value())])),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Computes how many targets each relation of a bundle covers, for reports.
 
-use crate::{Bundle, BundleEntity, BundleValue};
+use crate::{Bundle, BundleEntity};
+use shared_protocol::OrderedValue;
 use std::collections::BTreeSet;
 
 /// The maximum number of uncovered targets that are listed.
@@ -29,8 +30,8 @@ impl RelationCoverage {
         format!("{}: {}/{} targets covered ({}%)", self.relation, self.covered, self.total, self.percent())
     }
 
-    pub fn to_data(&self) -> BundleValue {
-        BundleValue::map([("totalTargets", self.total.into()), ("coveredTargets", self.covered.into())])
+    pub fn to_data(&self) -> OrderedValue {
+        OrderedValue::map([("totalTargets", self.total.into()), ("coveredTargets", self.covered.into())])
     }
 }
 

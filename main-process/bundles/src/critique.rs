@@ -4,11 +4,12 @@
 //! is validated.
 
 use crate::{
-    Bundle, BundleValue, Bundles,
+    Bundle, Bundles,
     arguments::CallArguments,
-    envelope::{BundleErrorCode, BundleRefusal, BundleToolEnvelope, BundleToolResponse},
+    envelope::{BundleToolEnvelope, BundleToolResponse},
 };
 use serde_json::Value;
+use shared_protocol::{OrderedValue, Refusal, RefusalCode};
 use std::fmt::Write as _;
 
 const TOOL: &str = "critique_bundle";
@@ -25,7 +26,7 @@ pub struct PendingCritique {
     bundle_id: String,
     threshold: usize,
     /// The parameters of `sampling/createMessage`.
-    pub request: BundleValue,
+    pub request: OrderedValue,
 }
 
 /// Starts a critique. Returns the request for the client's model, or the error envelope.
@@ -36,26 +37,27 @@ pub fn begin_critique(
     begin(bundles, arguments).map_err(|refusal| Box::new(envelope(Err(refusal))))
 }
 
-fn begin(bundles: &Bundles, arguments: &Value) -> Result<PendingCritique, BundleRefusal> {
+fn begin(bundles: &Bundles, arguments: &Value) -> Result<PendingCritique, Refusal> {
     let arguments = CallArguments::parse(arguments)?;
     let threshold = arguments.count("threshold", 5, 10)?;
     if threshold == 0 {
-        return Err(BundleRefusal::new(BundleErrorCode::BadRequest, "threshold must be from 1 to 10")
-            .with_field("threshold"));
+        return Err(
+            Refusal::new(RefusalCode::BadRequest, "threshold must be from 1 to 10").field("threshold")
+        );
     }
     let bundle = bundles.resolve(arguments.text("bundleId")?)?;
     Ok(PendingCritique { bundle_id: bundle.id().to_owned(), threshold, request: request(bundle) })
 }
 
 /// Returns the refusal for clients without sampling.
-pub(crate) fn unsupported(bundles: &Bundles, arguments: &Value) -> Result<BundleToolResponse, BundleRefusal> {
+pub(crate) fn unsupported(bundles: &Bundles, arguments: &Value) -> Result<BundleToolResponse, Refusal> {
     let critique = begin(bundles, arguments)?;
     let message = "MCP sampling is not supported by this client. The critique_bundle tool requires sampling capability.";
-    Err(BundleRefusal::new(BundleErrorCode::UnsupportedCapability, message).with_details(BundleValue::map([
+    Err(Refusal::new(RefusalCode::UnsupportedCapability, message).details([
         ("bundleId", critique.bundle_id.into()),
         ("hint", "Use Claude Desktop or another MCP client that supports sampling.".into()),
         ("alternative", "Use the bundle-health prompt instead.".into()),
-    ])))
+    ]))
 }
 
 impl PendingCritique {
@@ -67,38 +69,32 @@ impl PendingCritique {
         });
         envelope(result.map_err(|problem| {
             let shown: String = reply.chars().take(2000).collect();
-            let details = BundleValue::map([
-                ("bundleId", self.bundle_id.as_str().into()),
-                ("rawResponse", shown.into()),
-            ]);
-            BundleRefusal::new(
-                BundleErrorCode::Internal,
-                format!("Failed to parse critique response: {problem}"),
-            )
-            .with_details(details)
+            let details = [("bundleId", self.bundle_id.as_str().into()), ("rawResponse", shown.into())];
+            Refusal::new(RefusalCode::Internal, format!("Failed to parse critique response: {problem}"))
+                .details(details)
         }))
     }
 
     /// Returns the error envelope when the client did not reply.
     pub fn failure_envelope(&self, problem: &str) -> BundleToolEnvelope {
-        let details = BundleValue::map([("bundleId", self.bundle_id.as_str().into())]);
+        let details = [("bundleId", self.bundle_id.as_str().into())];
         let message = format!("Sampling request failed: {problem}");
-        envelope(Err(BundleRefusal::new(BundleErrorCode::Internal, message).with_details(details)))
+        envelope(Err(Refusal::new(RefusalCode::Internal, message).details(details)))
     }
 
-    fn evaluate_reply(&self, reply: &str) -> Result<BundleValue, String> {
+    fn evaluate_reply(&self, reply: &str) -> Result<OrderedValue, String> {
         if reply.len() > MAX_REPLY_BYTES {
             return Err(format!("The response is longer than {MAX_REPLY_BYTES} bytes"));
         }
         let object = reply.find('{').zip(reply.rfind('}')).filter(|(start, end)| start < end);
         let (start, end) = object.ok_or("No JSON object found in response")?;
-        let reply: BundleValue =
+        let reply: OrderedValue =
             serde_json::from_str(&reply[start..=end]).map_err(|error| error.to_string())?;
         let verdict = reply.text("verdict").filter(|verdict| VERDICTS.contains(verdict));
         let verdict = verdict.ok_or_else(|| format!("verdict must be one of {}", VERDICTS.join(", ")))?;
         let overall = score(&reply, "overallScore")?;
         let findings =
-            reply.get("findings").and_then(BundleValue::as_list).ok_or("findings must be a list")?;
+            reply.get("findings").and_then(OrderedValue::as_list).ok_or("findings must be a list")?;
         if findings.len() > MAX_FINDINGS {
             return Err(format!("More than {MAX_FINDINGS} findings"));
         }
@@ -109,9 +105,9 @@ impl PendingCritique {
             }
         }
         let filtered_out = findings.len() - kept.len();
-        Ok(BundleValue::map([
+        Ok(OrderedValue::map([
             ("verdict", verdict.into()),
-            ("overallScore", serde_json::Number::from_f64(overall).map_or(BundleValue::Null, number)),
+            ("overallScore", serde_json::Number::from_f64(overall).map_or(OrderedValue::Null, number)),
             ("threshold", self.threshold.into()),
             ("findings", kept.into()),
             ("totalFindings", findings.len().into()),
@@ -121,27 +117,27 @@ impl PendingCritique {
 }
 
 /// Writes whole numbers without a fraction.
-fn number(number: serde_json::Number) -> BundleValue {
+fn number(number: serde_json::Number) -> OrderedValue {
     let whole = number.as_f64().filter(|value| value.fract() == 0.0);
     whole
         .and_then(|value| format!("{value}").parse::<usize>().ok())
-        .map_or(BundleValue::Number(number), BundleValue::from)
+        .map_or(OrderedValue::Number(number), OrderedValue::from)
 }
 
-fn score(data: &BundleValue, key: &str) -> Result<f64, String> {
+fn score(data: &OrderedValue, key: &str) -> Result<f64, String> {
     let score = match data.get(key) {
-        Some(BundleValue::Number(number)) => number.as_f64(),
+        Some(OrderedValue::Number(number)) => number.as_f64(),
         _ => None,
     };
     score.filter(|score| (1.0..=10.0).contains(score)).ok_or_else(|| format!("{key} must be from 1 to 10"))
 }
 
 /// Validates a finding and drops unknown members.
-fn validated_finding(finding: &BundleValue) -> Result<BundleValue, String> {
-    let text = |key: &str| finding.text(key).map(BundleValue::from);
+fn validated_finding(finding: &OrderedValue) -> Result<OrderedValue, String> {
+    let text = |key: &str| finding.text(key).map(OrderedValue::from);
     let category = finding.text("category").filter(|category| CATEGORIES.contains(category));
     let category = category.ok_or_else(|| format!("category must be one of {}", CATEGORIES.join(", ")))?;
-    Ok(BundleValue::map_of_present([
+    Ok(OrderedValue::map_of_present([
         ("score", finding.get("score").cloned()),
         ("category", Some(category.into())),
         ("entityId", text("entityId")),
@@ -150,24 +146,27 @@ fn validated_finding(finding: &BundleValue) -> Result<BundleValue, String> {
     ]))
 }
 
-fn envelope(result: Result<BundleToolResponse, BundleRefusal>) -> BundleToolEnvelope {
+fn envelope(result: Result<BundleToolResponse, Refusal>) -> BundleToolEnvelope {
     BundleToolEnvelope { tool: TOOL.to_owned(), result }
 }
 
-fn request(bundle: &Bundle) -> BundleValue {
-    let message = BundleValue::map([
+fn request(bundle: &Bundle) -> OrderedValue {
+    let message = OrderedValue::map([
         ("role", "user".into()),
-        ("content", BundleValue::map([("type", "text".into()), ("text", prompt(bundle).into())])),
+        ("content", OrderedValue::map([("type", "text".into()), ("text", prompt(bundle).into())])),
     ]);
     let hints = ["claude-3-sonnet", "claude-3", "gpt-4o", "gpt-4"];
-    let hints: Vec<BundleValue> =
-        hints.into_iter().map(|name| BundleValue::map([("name", name.into())])).collect();
-    let priority = serde_json::Number::from_f64(0.8).map_or(BundleValue::Null, BundleValue::Number);
-    BundleValue::map([
+    let hints: Vec<OrderedValue> =
+        hints.into_iter().map(|name| OrderedValue::map([("name", name.into())])).collect();
+    let priority = serde_json::Number::from_f64(0.8).map_or(OrderedValue::Null, OrderedValue::Number);
+    OrderedValue::map([
         ("messages", vec![message].into()),
         ("maxTokens", MAX_REPLY_TOKENS.into()),
         ("includeContext", "thisServer".into()),
-        ("modelPreferences", BundleValue::map([("hints", hints.into()), ("intelligencePriority", priority)])),
+        (
+            "modelPreferences",
+            OrderedValue::map([("hints", hints.into()), ("intelligencePriority", priority)]),
+        ),
     ])
 }
 

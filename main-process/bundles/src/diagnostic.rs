@@ -1,6 +1,6 @@
 //! Findings about a bundle, with the texts and codes of the bundle format's contract.
 
-use crate::{BundleValue, value::BundleValueMembers};
+use shared_protocol::{OrderedMembers, OrderedValue};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BundleFindingSeverity {
@@ -101,9 +101,9 @@ impl BundleFinding {
         self.severity == BundleFindingSeverity::Error
     }
 
-    pub fn to_data(&self) -> BundleValue {
-        let text = |text: &Option<String>| text.as_deref().map(BundleValue::from);
-        BundleValue::map_of_present([
+    pub fn to_data(&self) -> OrderedValue {
+        let text = |text: &Option<String>| text.as_deref().map(OrderedValue::from);
+        OrderedValue::map_of_present([
             ("severity", Some(self.severity.as_str().into())),
             ("message", Some(self.message.as_str().into())),
             ("entityId", text(&self.entity_id)),
@@ -116,14 +116,14 @@ impl BundleFinding {
     }
 
     /// Like [`BundleFinding::to_data`], with the bundle id, for answers about several bundles.
-    pub(crate) fn to_data_with_bundle(&self, bundle_id: &str) -> BundleValue {
-        let mut named = BundleValueMembers::default();
+    pub(crate) fn to_data_with_bundle(&self, bundle_id: &str) -> OrderedValue {
+        let mut named = OrderedMembers::default();
         named.set("bundleId", bundle_id.into());
         let data = self.to_data();
-        for (key, value) in data.as_map().into_iter().flat_map(BundleValueMembers::iter) {
+        for (key, value) in data.members() {
             named.set(key, value.clone());
         }
-        BundleValue::Map(named)
+        OrderedValue::Map(named)
     }
 
     /// Returns one line for a terminal: `ERROR: message [file Type(ID) path]`.

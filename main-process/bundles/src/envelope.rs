@@ -1,103 +1,43 @@
 //! The response format of all tools, for success and failure.
 
-use crate::{BundleValue, value::BundleValueMembers};
 use serde::{Serialize, Serializer, ser::SerializeMap as _};
 use serde_json::Value;
+use shared_protocol::{OrderedMembers, OrderedValue, Refusal};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum BundleErrorCode {
-    BadRequest,
-    NotFound,
-    ValidationError,
-    ReferenceError,
-    DeleteBlocked,
-    /// A file changed after it was read.
-    Stale,
-    LimitExceeded,
-    /// Writing is not allowed.
-    ActuationDisabled,
-    UnsupportedCapability,
-    Internal,
+pub(crate) fn entity_not_found(bundle_id: &str, entity_type: &str, id: &str) -> Refusal {
+    Refusal::not_found(format!("Entity not found: {entity_type}/{id}")).details([
+        ("bundleId", bundle_id.into()),
+        ("entityType", entity_type.into()),
+        ("entityId", id.into()),
+    ])
 }
 
-impl BundleErrorCode {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::BadRequest => "BAD_REQUEST",
-            Self::NotFound => "NOT_FOUND",
-            Self::ValidationError => "VALIDATION_ERROR",
-            Self::ReferenceError => "REFERENCE_ERROR",
-            Self::DeleteBlocked => "DELETE_BLOCKED",
-            Self::Stale => "STALE",
-            Self::LimitExceeded => "LIMIT_EXCEEDED",
-            Self::ActuationDisabled => "ACTUATION_DISABLED",
-            Self::UnsupportedCapability => "UNSUPPORTED_CAPABILITY",
-            Self::Internal => "INTERNAL",
-        }
-    }
-}
-
-/// The reason why a request failed, with a next step.
-#[derive(Debug, Clone, PartialEq)]
-pub struct BundleRefusal {
-    pub code: BundleErrorCode,
-    pub message: String,
-    /// The invalid argument.
-    pub field: Option<String>,
-    pub details: Option<BundleValue>,
-}
-
-impl BundleRefusal {
-    pub(crate) fn new(code: BundleErrorCode, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), field: None, details: None }
-    }
-
-    pub(crate) fn with_details(mut self, details: BundleValue) -> Self {
-        self.details = Some(details);
-        self
-    }
-
-    pub(crate) fn with_field(mut self, field: &str) -> Self {
-        self.field = Some(field.to_owned());
-        self
-    }
-
-    pub(crate) fn entity_not_found(bundle_id: &str, entity_type: &str, id: &str) -> Self {
-        Self::new(BundleErrorCode::NotFound, format!("Entity not found: {entity_type}/{id}")).with_details(
-            BundleValue::map([
-                ("bundleId", bundle_id.into()),
-                ("entityType", entity_type.into()),
-                ("entityId", id.into()),
-            ]),
-        )
-    }
-
-    pub fn to_data(&self) -> BundleValue {
-        BundleValue::map_of_present([
-            ("code", Some(self.code.as_str().into())),
-            ("message", Some(self.message.as_str().into())),
-            ("field", self.field.as_deref().map(BundleValue::from)),
-            ("details", self.details.clone()),
-        ])
-    }
+/// The form of a refusal in the envelope.
+fn refusal_data(refusal: &Refusal) -> OrderedValue {
+    OrderedValue::map_of_present([
+        ("code", Some(refusal.code.as_str().into())),
+        ("message", Some(refusal.message.as_str().into())),
+        ("field", refusal.field.as_deref().map(OrderedValue::from)),
+        ("details", refusal.details.as_deref().map(|details| OrderedValue::Map(details.clone()))),
+    ])
 }
 
 /// The successful result of a tool.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BundleToolResponse {
-    pub data: BundleValue,
+    pub data: OrderedValue,
     /// The bundle of the result, if it concerns a single one.
     pub bundle_id: Option<String>,
-    pub meta: BundleValue,
-    pub diagnostics: Vec<BundleValue>,
+    pub meta: OrderedValue,
+    pub diagnostics: Vec<OrderedValue>,
 }
 
 impl BundleToolResponse {
-    pub(crate) fn new(data: BundleValue) -> Self {
+    pub(crate) fn new(data: OrderedValue) -> Self {
         Self {
             data,
             bundle_id: None,
-            meta: BundleValue::Map(BundleValueMembers::default()),
+            meta: OrderedValue::Map(OrderedMembers::default()),
             diagnostics: Vec::new(),
         }
     }
@@ -107,12 +47,12 @@ impl BundleToolResponse {
         self
     }
 
-    pub(crate) fn meta<const N: usize>(mut self, meta: [(&str, BundleValue); N]) -> Self {
-        self.meta = BundleValue::map(meta);
+    pub(crate) fn meta<const N: usize>(mut self, meta: [(&str, OrderedValue); N]) -> Self {
+        self.meta = OrderedValue::map(meta);
         self
     }
 
-    pub(crate) fn diagnostics(mut self, diagnostics: Vec<BundleValue>) -> Self {
+    pub(crate) fn diagnostics(mut self, diagnostics: Vec<OrderedValue>) -> Self {
         self.diagnostics = diagnostics;
         self
     }
@@ -122,7 +62,7 @@ impl BundleToolResponse {
 #[derive(Debug, Clone, PartialEq)]
 pub struct BundleToolEnvelope {
     pub tool: String,
-    pub result: Result<BundleToolResponse, BundleRefusal>,
+    pub result: Result<BundleToolResponse, Refusal>,
 }
 
 impl BundleToolEnvelope {
@@ -155,7 +95,7 @@ impl Serialize for BundleToolEnvelope {
                 map.serialize_entry("meta", &answer.meta)?;
                 map.serialize_entry("diagnostics", &answer.diagnostics)?;
             }
-            Err(refusal) => map.serialize_entry("error", &refusal.to_data())?,
+            Err(refusal) => map.serialize_entry("error", &refusal_data(refusal))?,
         }
         map.end()
     }

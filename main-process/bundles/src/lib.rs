@@ -49,7 +49,6 @@ mod resources;
 mod schema;
 mod search;
 mod tools;
-mod value;
 mod yaml;
 
 pub use bundle_set::{BundleConfigError, BundleSource, Bundles};
@@ -57,7 +56,7 @@ pub use changes::{BundleChangePlan, BundleCommitError, PlannedFileEdit, commit, 
 pub use coverage::RelationCoverage;
 pub use critique::{PendingCritique, begin_critique};
 pub use diagnostic::{BundleFinding, BundleFindingSeverity, BundleFindingSource};
-pub use envelope::{BundleErrorCode, BundleRefusal, BundleToolEnvelope, BundleToolResponse};
+pub use envelope::{BundleToolEnvelope, BundleToolResponse};
 pub use files::BundleFileError;
 pub use model::{Bundle, BundleEntity, BundleLoadError, BundleManifest, BundleTypeDefinition, ReferenceEdge};
 pub use prompts::{ArgumentCompletion, BundlePrompt, BundlePromptArgument, PROMPTS, complete, prompt};
@@ -65,5 +64,4 @@ pub use resources::{
     BundleResource, BundleResourceContent, RESOURCES, TEMPLATES, list_resources, read_resource,
 };
 pub use tools::{BundleTool, TOOLS, call, call_writing};
-pub use value::{BundleValue, BundleValueMembers};
 pub use yaml::set_in_yaml;

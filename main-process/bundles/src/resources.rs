@@ -1,9 +1,7 @@
 //! MCP resources: two fixed ones, and templates for the parts of each bundle.
 
-use crate::{
-    Bundle, BundleValue, Bundles,
-    envelope::{BundleErrorCode, BundleRefusal},
-};
+use crate::{Bundle, Bundles};
+use shared_protocol::{OrderedValue, Refusal, RefusalCode};
 
 /// A resource or a resource template.
 pub struct BundleResource {
@@ -72,8 +70,8 @@ pub fn list_resources(bundles: &Bundles) -> Vec<String> {
 }
 
 /// Returns the content of a resource.
-pub fn read_resource(bundles: &Bundles, uri: &str) -> Result<BundleResourceContent, BundleRefusal> {
-    let unknown = || BundleRefusal::new(BundleErrorCode::NotFound, format!("Resource {uri} not found"));
+pub fn read_resource(bundles: &Bundles, uri: &str) -> Result<BundleResourceContent, Refusal> {
+    let unknown = || Refusal::new(RefusalCode::NotFound, format!("Resource {uri} not found"));
     let path = uri.strip_prefix("bundle://").ok_or_else(unknown)?;
     let parts: Vec<String> =
         path.split('/').map(percent_unescape).collect::<Option<_>>().ok_or_else(unknown)?;
@@ -90,28 +88,28 @@ pub fn read_resource(bundles: &Bundles, uri: &str) -> Result<BundleResourceConte
             let bundle = bundles.resolve(Some(bundle))?;
             let entity = bundle
                 .entity(kind, id)
-                .ok_or_else(|| BundleRefusal::entity_not_found(bundle.id(), kind, id))?;
+                .ok_or_else(|| crate::envelope::entity_not_found(bundle.id(), kind, id))?;
             Ok(json(entity.data()))
         }
         _ => Err(unknown()),
     }
 }
 
-fn json(data: &BundleValue) -> BundleResourceContent {
+fn json(data: &OrderedValue) -> BundleResourceContent {
     BundleResourceContent { text: data.to_pretty_json(), mime_type: JSON }
 }
 
-fn list(bundles: &Bundles) -> BundleValue {
+fn list(bundles: &Bundles) -> OrderedValue {
     let bundles = bundles.iter().map(|bundle| {
         let metadata = |key: &str| bundle.manifest().metadata(key);
         let description = bundle.description.as_deref().or_else(|| metadata("description"));
-        BundleValue::map_of_present([
+        OrderedValue::map_of_present([
             ("id", Some(bundle.id().into())),
-            ("name", metadata("name").map(BundleValue::from)),
-            ("bundleType", metadata("bundleType").map(BundleValue::from)),
-            ("tags", Some(BundleValue::texts(&bundle.tags))),
+            ("name", metadata("name").map(OrderedValue::from)),
+            ("bundleType", metadata("bundleType").map(OrderedValue::from)),
+            ("tags", Some(OrderedValue::texts(&bundle.tags))),
             ("description", Some(description.unwrap_or_default().into())),
-            ("entityTypes", Some(BundleValue::texts(bundle.entity_types()))),
+            ("entityTypes", Some(OrderedValue::texts(bundle.entity_types()))),
             ("entityCount", Some(bundle.entity_count().into())),
         ])
     });

@@ -6,6 +6,7 @@ mod support;
 use bundles::{Bundle, Bundles, call, call_writing, commit, plan};
 use serde_json::{Value, json};
 use std::{collections::BTreeMap, fs, path::Path, sync::Arc};
+use test_support::RandomSource;
 
 fn bundle() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
@@ -164,15 +165,11 @@ fn a_model_that_follows_equals_one_that_is_loaded() {
     let folder = tempfile::tempdir().unwrap();
     support::new_bundle(folder.path());
     let mut bundles = support::load(folder.path());
-    let mut seed = 7_u64;
-    let mut random = |below: u64| {
-        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (seed >> 33) % below
-    };
+    let mut random = RandomSource::new(7);
     for step in 0..60 {
-        let (file, id, next) = (random(6), random(5), random(6));
+        let (file, id, next) = (random.below(6), random.below(5), random.below(6));
         let path = folder.path().join(format!("notes/f{file}.yaml"));
-        match random(4) {
+        match random.below(4) {
             0 => drop(fs::remove_file(&path)),
             1 => fs::write(&path, format!("id: n{id}\ntitle: \"step {step}\n")).unwrap(),
             _ => fs::write(&path, format!("id: n{id}\ntitle: step {step}\nnext: n{next}\n")).unwrap(),

@@ -6,9 +6,9 @@ use super::{
 };
 use safe_fs::SafeFolder;
 use std::{
-    fs::{self, OpenOptions},
-    io::{self, Read, Write},
-    os::unix::fs::{OpenOptionsExt, PermissionsExt},
+    fs,
+    io::{self, Read},
+    os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
 };
 
@@ -91,33 +91,21 @@ fn read(file: &Path) -> io::Result<Option<String>> {
     Ok(Some(text))
 }
 
-/// Replaces the file as a whole or not at all, with its permissions.
+/// Replaces the file with its permissions kept, and the backup with its content before.
 fn replace(file: &Path, before: Option<&str>, after: &str) -> io::Result<Option<PathBuf>> {
-    let beside = |ending: &str| {
-        let mut name = file.file_name().unwrap_or_default().to_owned();
-        name.push(ending);
-        file.with_file_name(name)
-    };
     if let Some(folder) = file.parent() {
         fs::create_dir_all(folder)?;
     }
     let mode = fs::metadata(file).map_or(PRIVATE, |metadata| metadata.permissions().mode() & 0o777);
-    let backup = before.map(|before| write_file(&beside(".backup"), before, mode)).transpose()?;
-    write_file(&beside(".draftboard-new"), after, mode).and_then(|new| fs::rename(new, file))?;
+    let backup = before.map(|before| {
+        let mut name = file.file_name().unwrap_or_default().to_owned();
+        name.push(".backup");
+        let backup = file.with_file_name(name);
+        safe_fs::write_with_mode(&backup, before.as_bytes(), mode).map(|()| backup)
+    });
+    let backup = backup.transpose()?;
+    safe_fs::write_with_mode(file, after.as_bytes(), mode)?;
     Ok(backup)
-}
-
-fn write_file(path: &Path, text: &str, mode: u32) -> io::Result<PathBuf> {
-    // A file from an interrupted attempt or an earlier backup is removed first, because it may be a link.
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(mode).open(path)?;
-    file.set_permissions(fs::Permissions::from_mode(mode))?;
-    file.write_all(text.as_bytes())?;
-    file.sync_all()?;
-    Ok(path.to_owned())
 }
 
 #[cfg(test)]

@@ -9,9 +9,7 @@ use super::{
 use processes::ProcStat;
 use serde::{Deserialize, Serialize};
 use std::{
-    fs::{self, OpenOptions},
-    io::{self, Write as _},
-    os::unix::fs::OpenOptionsExt as _,
+    fs, io,
     path::{Path, PathBuf},
 };
 
@@ -53,9 +51,7 @@ impl RunningMarker {
             version: env!("CARGO_PKG_VERSION").to_owned(),
         };
         let path = folder.join(format!("{PREFIX}{pid}"));
-        let mut options = OpenOptions::new();
-        options.write(true).create(true).truncate(true).mode(0o600).custom_flags(libc::O_NOFOLLOW);
-        options.open(&path)?.write_all(&serde_json::to_vec(&marker)?)?;
+        safe_fs::write_private(&path, &serde_json::to_vec(&marker)?)?;
         Ok(Self { path })
     }
 }

@@ -2,6 +2,7 @@
 //! is removed; the program's own words, names of its code and numbers remain.
 
 use shared_protocol::secret_names::looks_secret;
+use shared_protocol::text::truncate_bytes;
 use std::path::PathBuf;
 
 /// Bytes of one line; a longer one is cut.
@@ -50,7 +51,7 @@ impl Redaction {
         let text = self.home.as_ref().map_or_else(|| text.clone(), |home| text.replace(home.as_str(), "~"));
         let ascii: String =
             text.chars().map(|c| if c.is_ascii() { c.to_string() } else { REMOVED.into() }).collect();
-        cut(&ascii)
+        truncate_bytes(&ascii, MAX_LINE_BYTES)
     }
 
     /// A message: outside of quotes, words, names of code, small numbers and places in the source remain. After a word
@@ -78,7 +79,7 @@ impl Redaction {
                 }
             })
             .collect();
-        cut(&words.join(" "))
+        truncate_bytes(&words.join(" "), MAX_LINE_BYTES)
     }
 
     fn redact_word(&self, word: &str) -> String {
@@ -186,14 +187,6 @@ fn without_escapes(text: &str) -> String {
         }
     }
     out
-}
-
-fn cut(text: &str) -> String {
-    if text.len() <= MAX_LINE_BYTES {
-        return text.to_owned();
-    }
-    let end = (0..=MAX_LINE_BYTES).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
-    format!("{}{REMOVED}", text.get(..end).unwrap_or_default())
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use super::CrashRole;
 use std::{
     fs::{self, DirBuilder, OpenOptions},
-    io::{self, Read as _, Write as _},
+    io::{self, Read as _},
     os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _},
     path::{Path, PathBuf},
 };
@@ -40,11 +40,8 @@ impl CrashStore {
     pub(super) fn add(&self, time: u64, role: CrashRole, pid: u32, text: &str) -> io::Result<()> {
         prepare(&self.folder)?;
         let name = format!("{time:015}-{}-{pid}.{EXTENSION}", role.label());
-        let end = (0..=MAX_REPORT_BYTES.min(text.len())).rev().find(|at| text.is_char_boundary(*at));
-        let text = text.get(..end.unwrap_or(0)).unwrap_or_default();
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true).mode(0o600).custom_flags(libc::O_NOFOLLOW);
-        options.open(self.folder.join(name))?.write_all(text.as_bytes())?;
+        let text = &text[..text.floor_char_boundary(MAX_REPORT_BYTES)];
+        safe_fs::write_private(&self.folder.join(name), text.as_bytes())?;
         let mut names = self.names();
         let surplus = names.len().saturating_sub(MAX_REPORTS);
         for name in names.drain(..surplus) {
@@ -86,9 +83,7 @@ impl CrashStore {
     /// Marks a report as offered; the file stays.
     pub fn mark_offered(&self, report: &StoredReport) -> io::Result<()> {
         refuse_links(&self.folder)?;
-        let mut options = OpenOptions::new();
-        options.write(true).create(true).truncate(true).mode(0o600).custom_flags(libc::O_NOFOLLOW);
-        options.open(self.folder.join(OFFERED))?.write_all(report.name.as_bytes())
+        safe_fs::write_private(&self.folder.join(OFFERED), report.name.as_bytes())
     }
 
     fn read(&self, name: String) -> Option<StoredReport> {

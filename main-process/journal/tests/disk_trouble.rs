@@ -1,62 +1,17 @@
-//! Full and read-only disks, tested on a small tmpfs. Needs root, and reports a skip without it.
-#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "a test may unwrap and print")]
+//! Full and read-only disks, tested on a small tmpfs.
+#![allow(clippy::unwrap_used, reason = "a test may unwrap")]
 
 mod common;
 
 use common::{operation, small_board};
 use journal::{FileError, Journal, JournalError, WorkspaceFiles, WorkspacePath};
 use shared_protocol::{GraphDocument, Revision};
-use std::{
-    path::{Path, PathBuf},
-    process::Command,
-};
-
-/// A mounted tmpfs, unmounted on drop.
-struct TinyDisk {
-    folder: tempfile::TempDir,
-}
-
-impl TinyDisk {
-    fn mount(kilobytes: u32) -> Option<Self> {
-        let folder = tempfile::tempdir().unwrap();
-        let options = format!("size={kilobytes}k");
-        let mounted =
-            Command::new("mount").args(["-t", "tmpfs", "-o", &options, "tmpfs"]).arg(folder.path()).output();
-        if mounted.is_ok_and(|output| output.status.success()) {
-            Some(Self { folder })
-        } else {
-            eprintln!("SKIPPED: a tmpfs cannot be mounted here, so full and read-only disks are not tested");
-            None
-        }
-    }
-
-    fn path(&self) -> &Path {
-        self.folder.path()
-    }
-
-    fn remount(&self, mode: &str) {
-        let done = Command::new("mount").args(["-o", &format!("remount,{mode}")]).arg(self.path()).status();
-        assert!(done.unwrap().success());
-    }
-
-    /// Fills all remaining space.
-    fn fill(&self) -> PathBuf {
-        let filler = self.path().join("filler");
-        let mut file = std::fs::OpenOptions::new().create(true).append(true).open(&filler).unwrap();
-        while std::io::Write::write_all(&mut file, &[7; 4096]).is_ok() {}
-        filler
-    }
-}
-
-impl Drop for TinyDisk {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").arg(self.path()).status();
-    }
-}
+use std::process::Command;
+use test_support::TmpfsFixture;
 
 #[test]
 fn a_full_disk_refuses_keeps_everything_and_recovers() {
-    let Some(disk) = TinyDisk::mount(512) else { return };
+    let Some(disk) = TmpfsFixture::mount(512) else { return };
     let mut journal = Journal::open(disk.path()).unwrap();
     journal.append(&(1..=5).map(|revision| operation(revision, 2_000)).collect::<Vec<_>>()).unwrap();
     let filler = disk.fill();
@@ -99,7 +54,7 @@ fn a_full_disk_refuses_keeps_everything_and_recovers() {
 
 #[test]
 fn a_journal_left_by_a_crash_on_a_full_disk_can_be_read_once_there_is_room() {
-    let Some(disk) = TinyDisk::mount(512) else { return };
+    let Some(disk) = TmpfsFixture::mount(512) else { return };
     let crashed = disk.path().join("crashed");
     std::fs::create_dir(&crashed).unwrap();
     let original = tempfile::tempdir().unwrap();
@@ -119,7 +74,7 @@ fn a_journal_left_by_a_crash_on_a_full_disk_can_be_read_once_there_is_room() {
 
 #[test]
 fn a_read_only_disk_is_refused_with_words_and_nothing_is_lost() {
-    let Some(disk) = TinyDisk::mount(1024) else { return };
+    let Some(disk) = TmpfsFixture::mount(1024) else { return };
     let path = WorkspacePath::parse("boards/main.board.json").unwrap();
     {
         let files = WorkspaceFiles::open(disk.path()).unwrap();
@@ -143,7 +98,7 @@ fn a_read_only_disk_is_refused_with_words_and_nothing_is_lost() {
 
 #[test]
 fn a_save_on_a_full_disk_leaves_the_old_file_and_no_litter() {
-    let Some(disk) = TinyDisk::mount(512) else { return };
+    let Some(disk) = TmpfsFixture::mount(512) else { return };
     let files = WorkspaceFiles::open(disk.path()).unwrap();
     let path = WorkspacePath::parse("boards/main.board.json").unwrap();
     files.write_atomic(&path, b"old").unwrap();

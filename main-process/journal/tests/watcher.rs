@@ -4,14 +4,9 @@
 use crossbeam_channel::{Receiver, bounded};
 use journal::{FileChange, WorkspaceFiles, WorkspacePath, WorkspaceWatcher};
 use shared_protocol::SourcePath;
-use std::{
-    fs,
-    path::Path,
-    time::{Duration, Instant},
-};
+use std::{fs, path::Path, time::Instant};
 use tempfile::TempDir;
-
-const PATIENCE: Duration = Duration::from_secs(10);
+use test_support::{PATIENCE, wait_until};
 
 fn watched(folders: &[&str]) -> (TempDir, WorkspaceWatcher, Receiver<FileChange>) {
     let root = tempfile::tempdir().unwrap();
@@ -117,8 +112,8 @@ fn too_much_at_once_is_everything_and_a_full_channel_blocks_nobody() {
     for number in 0..50 {
         fs::write(root.path().join(format!("boards/c{number}.board.json")), "").unwrap();
     }
-    // The channel is full and has no receiver: stopping must not block.
-    std::thread::sleep(Duration::from_millis(300));
+    // The channel is full and nobody receives from it: stopping must not block.
+    wait_until("a full channel", || receiver.is_full());
     let started = Instant::now();
     drop(watcher);
     assert!(started.elapsed() < PATIENCE);

@@ -3,8 +3,9 @@
 
 use super::ManagedServerEvents;
 use serde_json::{Value, json};
+use shared_protocol::Refusal;
 use std::sync::Arc;
-use upstreams::{INTERNAL_METHODS, InternalMethods, UpstreamError, UpstreamErrorCode};
+use upstreams::{INTERNAL_METHODS, InternalMethods};
 
 /// The number of problems in one answer.
 const MAX_PROBLEMS: usize = 200;
@@ -16,7 +17,7 @@ impl InternalMethods for InternalMethodTable {
         INTERNAL_METHODS.contains(&method)
     }
 
-    fn call(&self, method: &str, _: &Value) -> Result<Value, UpstreamError> {
+    fn call(&self, method: &str, _: &Value) -> Result<Value, Refusal> {
         let view = self.0.agents_view();
         if method == "server.status" {
             let version = env!("CARGO_PKG_VERSION");
@@ -24,9 +25,7 @@ impl InternalMethods for InternalMethodTable {
             return Ok(json!({ "status": "running", "version": version, "workspace": workspace }));
         }
         let workspace = view.workspace.as_ref();
-        let refused = |code, message: &str| UpstreamError { code, message: message.to_owned(), field: None };
-        let workspace =
-            workspace.ok_or_else(|| refused(UpstreamErrorCode::Conflict, "No workspace is open."))?;
+        let workspace = workspace.ok_or_else(|| Refusal::conflict("No workspace is open."))?;
         let snapshot = &workspace.snapshot;
         match method {
             "workspace.status" => Ok(json!({
@@ -47,9 +46,7 @@ impl InternalMethods for InternalMethodTable {
                 let shown: Vec<_> = problems.iter().take(MAX_PROBLEMS).collect();
                 Ok(json!({ "total": problems.iter().count(), "problems": shown }))
             }
-            _ => {
-                Err(refused(UpstreamErrorCode::NotFound, &format!("Draftboard has no method {method:.64}.")))
-            }
+            _ => Err(Refusal::not_found(format!("Draftboard has no method {method:.64}."))),
         }
     }
 }

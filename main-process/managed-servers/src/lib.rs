@@ -28,11 +28,19 @@ use arc_swap::ArcSwap;
 use mcp_server::{ActionRuns, AgentView, ProxiedTools};
 use shared_protocol::{
     ProposalId, Refusal, RefusalCode,
-    request::Responder,
-    review::AuditEvent,
-    upstreams::{
-        ManagedServerDecision, ManagedServerRequest, ManagedServerResponse, ManagedServersView, ToolCall,
+    decisions::{
+        ApproveManifest, ApproveTools, CallTool, DeleteServer, EnableServer, ManagedServerDecision,
+        SetManifestPolicy, SetManifestSecret, SetServerSecret, SetTool, UpdateServer,
     },
+    request::{Request, Responder, ResponseChannel},
+    requests::{
+        AddServer, CallServerTool, DisableServer, ImportServers, ListImportSources, ListServers,
+        PreviewServerImport, ReadServerLog, ReloadManifests, RestartServer, SearchServerRegistry, ShowServer,
+        StartServer, StopServer, WithdrawTool,
+    },
+    review::AuditEvent,
+    service_calls,
+    upstreams::{ManagedServersView, ToolCall},
 };
 use std::{
     path::{Path, PathBuf},
@@ -57,9 +65,46 @@ pub struct RequestOrigin {
     pub channel: &'static str,
 }
 
+service_calls! {
+    /// The requests about managed servers.
+    pub enum ServerCall {
+        ListServers,
+        ShowServer,
+        StartServer,
+        StopServer,
+        RestartServer,
+        DisableServer,
+        AddServer,
+        WithdrawTool,
+        ReadServerLog,
+        ListImportSources,
+        PreviewServerImport,
+        ImportServers,
+        SearchServerRegistry,
+        CallServerTool,
+        ReloadManifests,
+    }
+}
+
+service_calls! {
+    /// The decisions about managed servers and manifests.
+    pub enum ServerDecisionCall {
+        EnableServer,
+        ApproveTools,
+        SetTool,
+        UpdateServer,
+        DeleteServer,
+        SetServerSecret,
+        ApproveManifest,
+        SetManifestPolicy,
+        SetManifestSecret,
+        CallTool,
+    }
+}
+
 pub enum ManagedServerOrder {
-    Request { request: ManagedServerRequest, by: RequestOrigin, responder: Responder<ManagedServerResponse> },
-    Decide { decision: ManagedServerDecision, by: RequestOrigin, responder: Responder<ManagedServerResponse> },
+    Request { call: ServerCall, by: RequestOrigin },
+    Decide { call: ServerDecisionCall, purpose: String, by: RequestOrigin },
     Accepted(AcceptedCall),
     Stop(crossbeam_channel::Sender<()>),
 }
@@ -165,23 +210,30 @@ impl ManagedServersHandle {
     }
 
     /// Sends a request. The response comes from another thread.
-    pub fn request(
-        &self,
-        request: ManagedServerRequest,
-        by: RequestOrigin,
-        responder: Responder<ManagedServerResponse>,
-    ) {
-        self.order(ManagedServerOrder::Request { request, by, responder });
+    pub fn request<R: Request>(&self, request: R, by: RequestOrigin, responder: Responder<R::Response>)
+    where
+        ServerCall: From<(R, Responder<R::Response>)>,
+    {
+        self.order(ManagedServerOrder::Request { call: (request, responder).into(), by });
     }
 
     /// Carries out a decision. The caller has made sure that a person made it.
-    pub fn decide(
-        &self,
-        decision: ManagedServerDecision,
-        by: RequestOrigin,
-        responder: Responder<ManagedServerResponse>,
-    ) {
-        self.order(ManagedServerOrder::Decide { decision, by, responder });
+    pub fn decide(&self, decision: ManagedServerDecision, by: RequestOrigin, channel: impl ResponseChannel) {
+        use ManagedServerDecision as Decision;
+        let purpose = self.purpose(&decision).unwrap_or_else(|refusal| refusal.message);
+        let call = match decision {
+            Decision::EnableServer(decision) => (decision, channel.typed()).into(),
+            Decision::ApproveTools(decision) => (decision, channel.typed()).into(),
+            Decision::SetTool(decision) => (decision, channel.typed()).into(),
+            Decision::UpdateServer(decision) => (decision, channel.typed()).into(),
+            Decision::DeleteServer(decision) => (decision, channel.typed()).into(),
+            Decision::SetServerSecret(decision) => (decision, channel.typed()).into(),
+            Decision::ApproveManifest(decision) => (decision, channel.typed()).into(),
+            Decision::SetManifestPolicy(decision) => (decision, channel.typed()).into(),
+            Decision::SetManifestSecret(decision) => (decision, channel.typed()).into(),
+            Decision::CallTool(decision) => (decision, channel.typed()).into(),
+        };
+        self.order(ManagedServerOrder::Decide { call, purpose, by });
     }
 
     /// Makes an accepted call, once, and records its outcome. A refusal means that nothing was called; the caller reports it.
@@ -191,12 +243,10 @@ impl ManagedServersHandle {
 
     fn order(&self, order: ManagedServerOrder) {
         let Err(returned) = self.queue(order) else { return };
-        if let (
-            ManagedServerOrder::Request { responder, .. } | ManagedServerOrder::Decide { responder, .. },
-            refusal,
-        ) = *returned
-        {
-            responder.send(Err(refusal));
+        match *returned {
+            (ManagedServerOrder::Request { call, .. }, refusal) => call.refuse(refusal),
+            (ManagedServerOrder::Decide { call, .. }, refusal) => call.refuse(refusal),
+            (ManagedServerOrder::Accepted(_) | ManagedServerOrder::Stop(_), _) => {}
         }
     }
 

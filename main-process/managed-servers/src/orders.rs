@@ -1,17 +1,27 @@
 //! Opens the service, receives orders, and carries out each in a task of its own, so that a hanging server delays nothing else.
 
 use super::{
-    AcceptedCall, ManagedServerContext, ManagedServerOrder, ManagedServersHandle, RequestOrigin, forms,
-    internal, proxied_tools, publish::ManagedServerState, purpose, sources, too_many, views,
+    AcceptedCall, ManagedServerContext, ManagedServerOrder, ManagedServersHandle, RequestOrigin, ServerCall,
+    ServerDecisionCall, forms, internal, proxied_tools, publish::ManagedServerState, purpose, sources,
+    too_many, views,
 };
 use processes::WardenCommand;
 use shared_protocol::{
     Refusal, RefusalCode,
+    decisions::{
+        ApproveManifest, ApproveTools, CallTool, DeleteServer, EnableServer, SetManifestPolicy,
+        SetManifestSecret, SetServerSecret, SetTool, UpdateServer,
+    },
     request::Responder,
+    requests::{
+        AddServer, CallServerTool, DisableServer, ImportServers, ImportedServers, PreviewServerImport,
+        ReadServerLog, RestartServer, SearchServerRegistry, ShowServer, StartServer, StopServer,
+        WithdrawTool,
+    },
     review::AuditEvent,
     upstreams::{
-        ManagedServerDecision, ManagedServerRequest, ManagedServerResponse, ManagedServersView, ServerId,
-        ServerImportInput, ToolCall, ToolCallPolicy, ToolCallResult,
+        ManagedServersView, RegistryServer, ServerDetails, ServerForm, ServerId, ServerImportInput,
+        ServerLogChunk, ToolCall, ToolCallPolicy, ToolCallResult,
     },
 };
 use std::{sync::Arc, time::Duration};
@@ -52,11 +62,14 @@ pub(super) async fn run(
     drop(tokio::task::spawn_blocking(move || events.publish_view(view)).await);
     while let Some(order) = orders.recv().await {
         match order {
-            ManagedServerOrder::Request { request: ManagedServerRequest::List, responder, .. } => {
-                responder.send(Ok(ManagedServerResponse::View(Box::new(link.view().as_ref().clone()))));
+            ManagedServerOrder::Request { call: ServerCall::ListServers(_, responder), .. } => {
+                responder.send(Ok(link.view().as_ref().clone()));
             }
-            ManagedServerOrder::Request { responder, .. } | ManagedServerOrder::Decide { responder, .. } => {
-                responder.send(Err(Refusal::new(RefusalCode::ServiceUnavailable, problem.clone())));
+            ManagedServerOrder::Request { call, .. } => {
+                call.refuse(Refusal::new(RefusalCode::ServiceUnavailable, problem.clone()));
+            }
+            ManagedServerOrder::Decide { call, .. } => {
+                call.refuse(Refusal::new(RefusalCode::ServiceUnavailable, problem.clone()));
             }
             ManagedServerOrder::Accepted(AcceptedCall { proposal, .. }) => {
                 let refusal = Refusal::new(RefusalCode::ServiceUnavailable, problem.clone());
@@ -72,7 +85,7 @@ pub(super) async fn run(
 }
 
 /// Opens the service. Reads the keyring and files, so it may take a moment.
-fn open(context: &ManagedServerContext, runtime: Handle) -> Result<McpService, upstreams::UpstreamError> {
+fn open(context: &ManagedServerContext, runtime: Handle) -> Result<McpService, Refusal> {
     let folders = &context.folders;
     let setup = McpServiceSetup {
         config_file: folders.config.join("upstreams.json"),
@@ -106,13 +119,9 @@ async fn serve(
     ];
     let places = Arc::new(Semaphore::new(MAX_CONCURRENT_ORDERS));
     while let Some(order) = orders.recv().await {
-        let (work, responder) = match order {
-            ManagedServerOrder::Request { request, by, responder } => {
-                (PendingOrder::Request(request, by), responder)
-            }
-            ManagedServerOrder::Decide { decision, by, responder } => {
-                (PendingOrder::Decide(decision, by), responder)
-            }
+        let work = match order {
+            ManagedServerOrder::Request { call, by } => PendingOrder::Request(call, by),
+            ManagedServerOrder::Decide { call, purpose, by } => PendingOrder::Decide(call, purpose, by),
             ManagedServerOrder::Accepted(accepted) => {
                 let following = Arc::clone(&following);
                 tokio::spawn(async move { proxied_tools::call_accepted(&following, &accepted).await });
@@ -135,18 +144,24 @@ async fn serve(
             Ok(place) => {
                 let handler = OrderHandler { following: Arc::clone(&following) };
                 tokio::spawn(async move {
-                    handler.handle(work, responder).await;
+                    match work {
+                        PendingOrder::Request(call, by) => handler.handle(call, &by).await,
+                        PendingOrder::Decide(call, purpose, by) => handler.decide(call, purpose, by).await,
+                    }
                     drop(place);
                 });
             }
-            Err(_) => responder.send(Err(too_many())),
+            Err(_) => match work {
+                PendingOrder::Request(call, _) => call.refuse(too_many()),
+                PendingOrder::Decide(call, ..) => call.refuse(too_many()),
+            },
         }
     }
 }
 
 enum PendingOrder {
-    Request(ManagedServerRequest, RequestOrigin),
-    Decide(ManagedServerDecision, RequestOrigin),
+    Request(ServerCall, RequestOrigin),
+    Decide(ServerDecisionCall, String, RequestOrigin),
 }
 
 /// Carries out one order.
@@ -159,178 +174,181 @@ impl OrderHandler {
         &self.following.service
     }
 
-    async fn handle(&self, work: PendingOrder, responder: Responder<ManagedServerResponse>) {
-        let result = match work {
-            PendingOrder::Request(request, by) => self.request(request, &by).await,
-            PendingOrder::Decide(decision, by) => {
-                let purpose = purpose::describe(&decision, &self.following.view());
-                let result = self.decide(decision, &by).await;
-                let text = purpose.unwrap_or_else(|refusal| refusal.message);
-                let text = match &result {
-                    Ok(_) => text,
-                    Err(refusal) => format!("{text}: {}", refusal.message),
-                };
-                self.following.audit(AuditEvent::Upstream, by, text).await;
-                result
+    async fn handle(&self, call: ServerCall, by: &RequestOrigin) {
+        match call {
+            ServerCall::ListServers(_, responder) => responder.send(Ok(self.following.view())),
+            ServerCall::ShowServer(ShowServer { server }, responder) => {
+                responder.send(self.show(&server).await);
             }
-        };
-        responder.send(result);
+            ServerCall::ReadServerLog(ReadServerLog { server, from }, responder) => {
+                responder.send(self.read_log(&server, from).await);
+            }
+            ServerCall::StartServer(StartServer { server }, responder) => {
+                responder.send(self.control(&server, async |service, id| service.start(id).await).await);
+            }
+            ServerCall::StopServer(StopServer { server }, responder) => {
+                responder.send(self.control(&server, async |service, id| service.stop(id).await).await);
+            }
+            ServerCall::RestartServer(RestartServer { server }, responder) => {
+                responder.send(self.control(&server, async |service, id| service.restart(id).await).await);
+            }
+            ServerCall::DisableServer(DisableServer { server }, responder) => {
+                responder
+                    .send(self.control(&server, async |service, id| service.toggle(id, false).await).await);
+            }
+            ServerCall::AddServer(AddServer { form }, responder) => responder.send(self.add(*form).await),
+            ServerCall::ListImportSources(_, responder) => {
+                let root = self.following.root();
+                responder.send(self.background(move |_| Ok(sources::list(root))).await);
+            }
+            ServerCall::PreviewServerImport(PreviewServerImport { source }, responder) => {
+                let preview = move |service: &McpService| Ok(views::import(&read_import(&source)?, service));
+                responder.send(self.background(preview).await);
+            }
+            ServerCall::ImportServers(ImportServers { source, names }, responder) => {
+                responder.send(self.background(move |service| import(service, &source, &names)).await);
+            }
+            ServerCall::SearchServerRegistry(request, responder) => {
+                responder.send(self.search_registry(request).await);
+            }
+            ServerCall::WithdrawTool(WithdrawTool { server, tool }, responder) => {
+                let withdraw = async |service: &McpService, id| service.withdraw(id, &tool);
+                responder.send(self.control(&server, withdraw).await);
+            }
+            ServerCall::CallServerTool(CallServerTool { call }, responder) => {
+                responder.send(self.call_allowed(&call, by).await);
+            }
+            ServerCall::ReloadManifests(_, responder) => responder.send(self.read_manifests().await),
+        }
     }
 
-    async fn request(
-        &self,
-        request: ManagedServerRequest,
-        by: &RequestOrigin,
-    ) -> Result<ManagedServerResponse, Refusal> {
+    async fn decide(&self, call: ServerDecisionCall, purpose: String, by: RequestOrigin) {
+        let record = DecisionRecord { handler: self, purpose, by };
         let service = self.service();
-        match request {
-            ManagedServerRequest::List => Ok(ManagedServerResponse::View(Box::new(self.following.view()))),
-            ManagedServerRequest::Show { server } => self.server_answer(self.find(&server)?).await,
-            ManagedServerRequest::Log { server, from } => self.log(self.find(&server)?, from).await,
-            ManagedServerRequest::Start { server } => {
-                let id = self.find(&server)?;
-                service.start(id).await.map_err(views::refusal)?;
-                self.server_answer(id).await
+        match call {
+            ServerDecisionCall::EnableServer(EnableServer { server }, responder) => {
+                let enable = async |service: &McpService, id| service.toggle(id, true).await;
+                record.finish(self.control(&server, enable).await, responder).await;
             }
-            ManagedServerRequest::Stop { server } => {
-                let id = self.find(&server)?;
-                service.stop(id).await.map_err(views::refusal)?;
-                self.server_answer(id).await
+            ServerDecisionCall::ApproveTools(ApproveTools { server, tools }, responder) => {
+                let approve = async |service: &McpService, id| service.approve_seen(id, &tools);
+                record.finish(self.control(&server, approve).await, responder).await;
             }
-            ManagedServerRequest::Restart { server } => {
-                let id = self.find(&server)?;
-                service.restart(id).await.map_err(views::refusal)?;
-                self.server_answer(id).await
+            ServerDecisionCall::SetTool(decision, responder) => {
+                record.finish(self.set_tool(decision).await, responder).await;
             }
-            ManagedServerRequest::Disable { server } => {
-                let id = self.find(&server)?;
-                service.toggle(id, false).await.map_err(views::refusal)?;
-                self.server_answer(id).await
+            ServerDecisionCall::UpdateServer(UpdateServer { server, form }, responder) => {
+                record.finish(self.update(&server, *form).await, responder).await;
             }
-            ManagedServerRequest::Add { form } => {
-                let (mut config, secrets) = forms::config(*form, None)?;
-                forms::reset_trust(&mut config);
-                let created = self
-                    .background(move |service| {
-                        service.create_with_secrets(config, &secrets).map_err(views::refusal)
-                    })
-                    .await?;
-                self.server_answer(created.id).await
+            ServerDecisionCall::DeleteServer(DeleteServer { server }, responder) => {
+                record.finish(self.delete(&server).await, responder).await;
             }
-            ManagedServerRequest::Sources => {
-                let root = self.following.root();
-                self.background(move |_| Ok(ManagedServerResponse::Sources(sources::list(root)))).await
+            ServerDecisionCall::SetServerSecret(decision, responder) => {
+                record.finish(self.set_secret(decision).await, responder).await;
             }
-            ManagedServerRequest::PreviewImport { source } => {
-                self.background(move |service| {
-                    let import = read_import(&source)?;
-                    Ok(ManagedServerResponse::Import(Box::new(views::import(&import, service))))
-                })
-                .await
+            ServerDecisionCall::ApproveManifest(ApproveManifest { hash }, responder) => {
+                let result = match service.approve_manifest(&hash) {
+                    Ok(_) => self.read_manifests().await,
+                    Err(error) => Err(error),
+                };
+                record.finish(result, responder).await;
             }
-            ManagedServerRequest::Import { source, names } => {
-                self.background(move |service| import(service, &source, &names)).await
+            ServerDecisionCall::SetManifestPolicy(SetManifestPolicy { tool, policy }, responder) => {
+                let result = service.set_manifest_policy(&tool, forms::tool_policy(policy));
+                record.finish(result, responder).await;
             }
-            ManagedServerRequest::SearchRegistry { registry, query } => {
-                let place = registry.filter(|place| !place.trim().is_empty());
-                let place = place.unwrap_or_else(|| self.following.places.registry.clone());
-                let found = upstreams::search_registry(place.trim(), &query).await.map_err(views::refusal)?;
-                Ok(ManagedServerResponse::Registry(found.iter().map(views::registry_server).collect()))
+            ServerDecisionCall::SetManifestSecret(decision, responder) => {
+                record.finish(self.set_manifest_secret(decision).await, responder).await;
             }
-            ManagedServerRequest::Withdraw { server, tool } => {
-                let id = self.find(&server)?;
-                service.withdraw(id, &tool).map_err(views::refusal)?;
-                self.server_answer(id).await
-            }
-            ManagedServerRequest::Call(call) => match self.policy(&call.tool)? {
-                ToolCallPolicy::Allow => self.call(&call, by).await,
-                ToolCallPolicy::Ask => Err(Refusal::new(
-                    RefusalCode::ConfirmationRequired,
-                    format!("{} needs a person's approval for each call.", purpose::shorten(&call.tool)),
-                )
-                .hint("Confirm the call with the code that Draftboard shows.")),
-                ToolCallPolicy::Deny => Err(Refusal::new(
-                    RefusalCode::Conflict,
-                    format!("{} is denied by its policy.", purpose::shorten(&call.tool)),
-                )
-                .hint("Change its policy under Upstreams.")),
-            },
-            ManagedServerRequest::ReloadManifests => {
-                let following = Arc::clone(&self.following);
-                self.background(move |_| {
-                    following.read_manifests();
-                    Ok(ManagedServerResponse::View(Box::new(following.view())))
-                })
-                .await
+            ServerDecisionCall::CallTool(CallTool { call }, responder) => {
+                let result = self.call(&call, &record.by).await;
+                record.finish(result, responder).await;
             }
         }
     }
 
-    async fn decide(
+    /// Changes a server and returns it as it is then.
+    async fn control<T>(
         &self,
-        decision: ManagedServerDecision,
-        by: &RequestOrigin,
-    ) -> Result<ManagedServerResponse, Refusal> {
-        let service = self.service();
-        match decision {
-            ManagedServerDecision::Enable { server } => {
-                let id = self.find(&server)?;
-                service.toggle(id, true).await.map_err(views::refusal)?;
-                self.server_answer(id).await
-            }
-            ManagedServerDecision::Approve { server, tools } => {
-                let id = self.find(&server)?;
-                service.approve_seen(id, &tools).map_err(views::refusal)?;
-                self.server_answer(id).await
-            }
-            ManagedServerDecision::SetTool { server, tool, enabled, policy, idle_ms, total_ms } => {
-                let id = self.find(&server)?;
-                let mut config = self.config(id)?;
-                let policy = forms::tool_policy(policy);
-                config.tools.insert(tool, ToolSettings { enabled, policy, idle_ms, total_ms });
-                service.update(config).map_err(views::refusal)?;
-                self.server_answer(id).await
-            }
-            ManagedServerDecision::Update { server, form } => {
-                let id = self.find(&server)?;
-                let (config, secrets) = forms::config(*form, Some(&self.config(id)?))?;
-                self.background(move |service| {
-                    service.update_with_secrets(config, &secrets).map_err(views::refusal)
-                })
-                .await?;
-                self.server_answer(id).await
-            }
-            ManagedServerDecision::Delete { server } => {
-                let id = self.find(&server)?;
-                self.background(move |service| service.delete(id).map_err(views::refusal)).await?;
-                Ok(ManagedServerResponse::Done)
-            }
-            ManagedServerDecision::SetSecret { server, part, secret } => {
-                let id = self.find(&server)?;
-                let secret = forms::typed_secret(&part, &secret)?;
-                self.background(move |service| {
-                    service.set_secret(id, &part, &secret).map_err(views::refusal)
-                })
-                .await?;
-                self.server_answer(id).await
-            }
-            ManagedServerDecision::ApproveManifest { hash } => {
-                service.approve_manifest(&hash).map_err(views::refusal)?;
-                self.read_manifests().await
-            }
-            ManagedServerDecision::SetManifestPolicy { tool, policy } => {
-                service.set_manifest_policy(&tool, forms::tool_policy(policy)).map_err(views::refusal)?;
-                Ok(ManagedServerResponse::View(Box::new(self.following.view())))
-            }
-            ManagedServerDecision::SetManifestSecret { manifest, credential, secret } => {
-                let secret = forms::typed_secret(&credential, &secret)?;
-                self.background(move |service| {
-                    service.set_manifest_secret(&manifest, &credential, &secret).map_err(views::refusal)
-                })
-                .await?;
-                self.read_manifests().await
-            }
-            ManagedServerDecision::Call(call) => self.call(&call, by).await,
+        server: &ServerId,
+        change: impl AsyncFnOnce(&McpService, Uuid) -> Result<T, Refusal>,
+    ) -> Result<ServerDetails, Refusal> {
+        let id = self.find(server)?;
+        change(self.service(), id).await?;
+        self.details(id).await
+    }
+
+    async fn show(&self, server: &ServerId) -> Result<ServerDetails, Refusal> {
+        self.details(self.find(server)?).await
+    }
+
+    async fn add(&self, form: ServerForm) -> Result<ServerDetails, Refusal> {
+        let (mut config, secrets) = forms::config(form, None)?;
+        forms::reset_trust(&mut config);
+        let create = move |service: &McpService| service.create_with_secrets(config, &secrets);
+        let created = self.background(create).await?;
+        self.details(created.id).await
+    }
+
+    async fn set_tool(&self, decision: SetTool) -> Result<ServerDetails, Refusal> {
+        let SetTool { server, tool, enabled, policy, idle_ms, total_ms } = decision;
+        let id = self.find(&server)?;
+        let mut config = self.config(id)?;
+        let policy = forms::tool_policy(policy);
+        config.tools.insert(tool, ToolSettings { enabled, policy, idle_ms, total_ms });
+        self.service().update(config)?;
+        self.details(id).await
+    }
+
+    async fn update(&self, server: &ServerId, form: ServerForm) -> Result<ServerDetails, Refusal> {
+        let id = self.find(server)?;
+        let (config, secrets) = forms::config(form, Some(&self.config(id)?))?;
+        self.background(move |service| service.update_with_secrets(config, &secrets)).await?;
+        self.details(id).await
+    }
+
+    async fn delete(&self, server: &ServerId) -> Result<(), Refusal> {
+        let id = self.find(server)?;
+        self.background(move |service| service.delete(id)).await?;
+        Ok(())
+    }
+
+    async fn set_secret(&self, decision: SetServerSecret) -> Result<ServerDetails, Refusal> {
+        let SetServerSecret { server, part, secret } = decision;
+        let id = self.find(&server)?;
+        let secret = forms::typed_secret(&part, &secret)?;
+        self.background(move |service| service.set_secret(id, &part, &secret)).await?;
+        self.details(id).await
+    }
+
+    async fn set_manifest_secret(&self, decision: SetManifestSecret) -> Result<(), Refusal> {
+        let SetManifestSecret { manifest, credential, secret } = decision;
+        let secret = forms::typed_secret(&credential, &secret)?;
+        self.background(move |service| service.set_manifest_secret(&manifest, &credential, &secret)).await?;
+        self.read_manifests().await
+    }
+
+    async fn search_registry(&self, request: SearchServerRegistry) -> Result<Vec<RegistryServer>, Refusal> {
+        let place = request.registry.filter(|place| !place.trim().is_empty());
+        let place = place.unwrap_or_else(|| self.following.places.registry.clone());
+        let found = upstreams::search_registry(place.trim(), &request.query).await?;
+        Ok(found.iter().map(views::registry_server).collect())
+    }
+
+    /// Calls a tool whose policy needs no person.
+    async fn call_allowed(&self, call: &ToolCall, by: &RequestOrigin) -> Result<ToolCallResult, Refusal> {
+        match self.policy(&call.tool)? {
+            ToolCallPolicy::Allow => self.call(call, by).await,
+            ToolCallPolicy::Ask => Err(Refusal::new(
+                RefusalCode::ConfirmationRequired,
+                format!("{} needs a person's approval for each call.", purpose::shorten(&call.tool)),
+            )
+            .hint("Confirm the call with the code that Draftboard shows.")),
+            ToolCallPolicy::Deny => Err(Refusal::new(
+                RefusalCode::Conflict,
+                format!("{} is denied by its policy.", purpose::shorten(&call.tool)),
+            )
+            .hint("Change its policy under Upstreams.")),
         }
     }
 
@@ -344,26 +362,26 @@ impl OrderHandler {
         done.unwrap_or_else(|error| Err(Refusal::new(RefusalCode::Internal, error.to_string())))
     }
 
-    async fn server_answer(&self, id: Uuid) -> Result<ManagedServerResponse, Refusal> {
-        let details = self.background(move |service| views::details(service, id)).await?;
-        Ok(ManagedServerResponse::Server(Box::new(details)))
+    async fn details(&self, id: Uuid) -> Result<ServerDetails, Refusal> {
+        self.background(move |service| views::details(service, id)).await
     }
 
-    async fn read_manifests(&self) -> Result<ManagedServerResponse, Refusal> {
+    async fn read_manifests(&self) -> Result<(), Refusal> {
         let following = Arc::clone(&self.following);
         self.background(move |_| {
             following.read_manifests();
-            Ok(ManagedServerResponse::View(Box::new(following.view())))
+            Ok(())
         })
         .await
     }
 
-    async fn log(&self, id: Uuid, from: u64) -> Result<ManagedServerResponse, Refusal> {
+    async fn read_log(&self, server: &ServerId, from: u64) -> Result<ServerLogChunk, Refusal> {
+        let id = self.find(server)?;
         let end = tokio::time::Instant::now() + LOG_WAIT;
         loop {
             let part = views::log(self.service(), id, from).ok_or_else(|| views::unknown(&id.to_string()))?;
             if !part.lines.is_empty() || tokio::time::Instant::now() >= end {
-                return Ok(ManagedServerResponse::Log(part));
+                return Ok(part);
             }
             tokio::time::sleep(LOG_INTERVAL).await;
         }
@@ -401,7 +419,7 @@ impl OrderHandler {
     }
 
     /// Carries out a person's own call.
-    async fn call(&self, call: &ToolCall, by: &RequestOrigin) -> Result<ManagedServerResponse, Refusal> {
+    async fn call(&self, call: &ToolCall, by: &RequestOrigin) -> Result<ToolCallResult, Refusal> {
         let arguments = serde_json::from_str(&call.arguments).map_err(|error| {
             Refusal::new(RefusalCode::ValidationError, format!("The arguments are not JSON: {error}"))
                 .field("arguments")
@@ -425,8 +443,27 @@ impl OrderHandler {
         };
         let reason = format!("{}: {came}", purpose::shorten(&call.tool));
         self.following.audit(AuditEvent::Call, by.clone(), reason).await;
-        let answer = answered.map_err(views::refusal)?;
-        Ok(ManagedServerResponse::Called(ToolCallResult { json: answer.json, is_error: answer.is_error }))
+        let answer = answered?;
+        Ok(ToolCallResult { json: answer.json, is_error: answer.is_error })
+    }
+}
+
+/// A decision on its way into the audit.
+struct DecisionRecord<'a> {
+    handler: &'a OrderHandler,
+    purpose: String,
+    by: RequestOrigin,
+}
+
+impl DecisionRecord<'_> {
+    /// Records the decision with its outcome, then responds.
+    async fn finish<T: 'static>(self, result: Result<T, Refusal>, responder: Responder<T>) {
+        let text = match &result {
+            Ok(_) => self.purpose,
+            Err(refusal) => format!("{}: {}", self.purpose, refusal.message),
+        };
+        self.handler.following.audit(AuditEvent::Upstream, self.by, text).await;
+        responder.send(result);
     }
 }
 
@@ -449,14 +486,14 @@ fn unknown_tool(exposed: &str, tools: &[upstreams::UpstreamTool]) -> Refusal {
 }
 
 fn read_import(source: &ServerImportInput) -> Result<upstreams::ImportReport, Refusal> {
-    upstreams::import(&sources::text(source)?).map_err(views::refusal)
+    upstreams::import(&sources::text(source)?)
 }
 
 fn import(
     service: &McpService,
     source: &ServerImportInput,
     names: &[String],
-) -> Result<ManagedServerResponse, Refusal> {
+) -> Result<ImportedServers, Refusal> {
     let import = read_import(source)?;
     let (mut servers, mut refused) = (Vec::new(), import.refused);
     for server in import.servers.into_iter().filter(|server| names.contains(&server.config.name)) {
@@ -468,5 +505,5 @@ fn import(
         }
     }
     refused.retain(|(name, _)| names.contains(name));
-    Ok(ManagedServerResponse::Imported { servers, refused })
+    Ok(ImportedServers { servers, refused })
 }

@@ -1,14 +1,14 @@
 //! Proxied tools: tools of servers and manifests that agents may call, and the checks of each call. A person has approved each
 //! tool; its policy decides whether each call needs a person again. Every call is in the audit.
 
-use super::{AcceptedCall, RequestOrigin, forms, orders, publish::ManagedServerState, purpose, views};
+use super::{AcceptedCall, RequestOrigin, forms, orders, publish::ManagedServerState, purpose};
 use mcp_server::{
     ActionRequest, ActionResult, AgentCall, ForwardFuture, OutputLine, ProxiedTool, ProxiedTools,
-    SurfaceTool as Offered, ToolError, ToolErrorCode, parse_wait_seconds,
+    SurfaceTool as Offered, parse_wait_seconds,
 };
 use serde_json::Value;
 use shared_protocol::{
-    Refusal,
+    Refusal, RefusalCode,
     proposal::ProposedAction,
     review::{AuditEvent, MAX_SHOWN_TEXT_BYTES},
     upstreams::{ManagedServersView, ToolCall, ToolCallPolicy},
@@ -120,7 +120,7 @@ fn find(service: &McpService, exposed: &str) -> Result<CallableTool, Refusal> {
         let message = format!(
             "{exposed:.64} is not available: its server is not running, or a person has disabled it."
         );
-        return Err(Refusal::new(shared_protocol::RefusalCode::ServiceUnavailable, message)
+        return Err(Refusal::new(RefusalCode::ServiceUnavailable, message)
             .hint("list_upstreams lists the available tools."));
     };
     Ok(CallableTool {
@@ -148,7 +148,7 @@ struct ProxiedCall {
 }
 
 impl ProxiedCall {
-    async fn forward(&self, call: AgentCall) -> Result<String, ToolError> {
+    async fn forward(&self, call: AgentCall) -> Result<String, Refusal> {
         let service = &self.following.service;
         let found = find(service, &self.name)?;
         let arguments = Value::Object(call.arguments.clone());
@@ -156,12 +156,12 @@ impl ProxiedCall {
         if found.server.is_some_and(|server| service.holds_secret(server, &arguments)) {
             self.record_audit(&client, "refused: its arguments contain a secret").await;
             let message = "The arguments contain a secret of this server. Leave it out; the server has its secrets already.";
-            return Err(ToolError::new(ToolErrorCode::ValidationError, message).field("arguments"));
+            return Err(Refusal::new(RefusalCode::ValidationError, message).field("arguments"));
         }
         match found.policy {
             ToolCallPolicy::Deny => {
                 self.record_audit(&client, "refused: its policy is deny").await;
-                Err(ToolError::new(ToolErrorCode::Conflict, format!("A person has denied {}.", self.name)))
+                Err(Refusal::new(RefusalCode::Conflict, format!("A person has denied {}.", self.name)))
             }
             ToolCallPolicy::Allow => {
                 self.record_audit(&client, "allowed by its policy; started").await;
@@ -173,7 +173,7 @@ impl ProxiedCall {
                     telling
                 );
                 self.record_audit(&client, &outcome(&answered)).await;
-                answered.map(|answer| answer.json).map_err(ToolError::from)
+                answered.map(|answer| answer.json)
             }
             ToolCallPolicy::Ask => self.propose(call, &found, &arguments).await,
         }
@@ -185,20 +185,19 @@ impl ProxiedCall {
         call: AgentCall,
         found: &CallableTool,
         arguments: &Value,
-    ) -> Result<String, ToolError> {
+    ) -> Result<String, Refusal> {
         let service = &self.following.service;
         // Invalid arguments are refused before a person is asked.
         match &found.owner {
             ToolOwner::Server { id, .. } => service.check_arguments(*id, &self.name, arguments),
             ToolOwner::Manifest { .. } => service.check_manifest_arguments(&self.name, arguments),
-        }
-        .map_err(|failure| ToolError::from(views::refusal(failure)))?;
+        }?;
         let text = serde_json::to_string_pretty(arguments).unwrap_or_default();
         if text.len() > MAX_SHOWN_TEXT_BYTES {
             let message = format!(
                 "The arguments are larger than {MAX_SHOWN_TEXT_BYTES} bytes, which is too much to review."
             );
-            return Err(ToolError::new(ToolErrorCode::LimitExceeded, message).field("arguments"));
+            return Err(Refusal::new(RefusalCode::LimitExceeded, message).field("arguments"));
         }
         let act = ProposedAction::Call {
             tool: self.name.clone(),
@@ -215,12 +214,12 @@ impl ProxiedCall {
         let asking = ActionRequest { act, submission, wait: parse_wait_seconds(None)?, stops: true };
         let acted = call.propose_action(asking).await?;
         match &acted.result.result {
-            Ok(Value::Null) => Err(ToolError::new(
-                ToolErrorCode::ServiceUnavailable,
+            Ok(Value::Null) => Err(Refusal::new(
+                RefusalCode::ServiceUnavailable,
                 format!("The call was made ({}), but its answer is no longer available.", acted.result.words),
             )),
             Ok(result) => Ok(result.to_string()),
-            Err(refusal) => Err(ToolError::from(refusal.clone())),
+            Err(refusal) => Err(refusal.clone()),
         }
     }
 
@@ -264,10 +263,10 @@ async fn run(
         }
     };
     tokio::select! {
-        answered = calling => answered.map_err(views::refusal),
+        answered = calling => answered,
         () = cancelled.cancelled() => {
             let message = "The call was cancelled. It may have taken effect.";
-            Err(Refusal::new(shared_protocol::RefusalCode::Timeout, message))
+            Err(Refusal::new(RefusalCode::Timeout, message))
         }
     }
 }
@@ -297,7 +296,7 @@ fn find_accepted(service: &McpService, call: &ToolCall) -> Result<CallableTool, 
     if found.policy == ToolCallPolicy::Deny {
         let message =
             format!("A person has denied {} meanwhile. Nothing was called.", purpose::shorten(&call.tool));
-        return Err(Refusal::new(shared_protocol::RefusalCode::Conflict, message));
+        return Err(Refusal::new(RefusalCode::Conflict, message));
     }
     Ok(found)
 }

@@ -3,9 +3,11 @@
 use super::views;
 use shared_protocol::{
     Refusal,
-    upstreams::{
-        ManagedServerDecision, ManagedServersView, ServerBrief, ServerForm, ServerId, VariableValue,
+    decisions::{
+        ApproveManifest, ApproveTools, CallTool, DeleteServer, EnableServer, ManagedServerDecision,
+        SetManifestPolicy, SetManifestSecret, SetServerSecret, SetTool, UpdateServer,
     },
+    upstreams::{ManagedServersView, ServerBrief, ServerForm, ServerId, VariableValue},
 };
 
 /// The length of a command line or of arguments in one description.
@@ -22,15 +24,15 @@ pub(super) fn describe(
     };
     let named = |brief: &ServerBrief| format!("{} ({})", brief.name, brief.slug);
     Ok(match decision {
-        ManagedServerDecision::Enable { server: id } => {
+        ManagedServerDecision::EnableServer(EnableServer { server: id }) => {
             let brief = server(id)?;
             format!("enable {}, which runs: {}", named(brief), shorten(&brief.runs))
         }
-        ManagedServerDecision::Approve { server: id, tools } => {
+        ManagedServerDecision::ApproveTools(ApproveTools { server: id, tools }) => {
             let names: Vec<&str> = tools.iter().map(|(name, _)| name.as_str()).collect();
             format!("approve {} of {} for agents", shorten(&names.join(", ")), named(server(id)?))
         }
-        ManagedServerDecision::SetTool { server: id, tool, enabled, policy, idle_ms, total_ms } => {
+        ManagedServerDecision::SetTool(SetTool { server: id, tool, enabled, policy, idle_ms, total_ms }) => {
             let on = if *enabled { "on" } else { "off" };
             let time = |what: &str, time: &Option<u64>| {
                 time.map(|time| format!(", {what} {time} ms")).unwrap_or_default()
@@ -43,16 +45,16 @@ pub(super) fn describe(
                 policy.as_str()
             )
         }
-        ManagedServerDecision::Update { server: id, form } => {
+        ManagedServerDecision::UpdateServer(UpdateServer { server: id, form }) => {
             format!("change {}: {}", named(server(id)?), shorten(&form_words(form)))
         }
-        ManagedServerDecision::Delete { server: id } => {
+        ManagedServerDecision::DeleteServer(DeleteServer { server: id }) => {
             format!("delete {} with its approvals and secrets", named(server(id)?))
         }
-        ManagedServerDecision::SetSecret { server: id, part, .. } => {
+        ManagedServerDecision::SetServerSecret(SetServerSecret { server: id, part, .. }) => {
             format!("set the secret {} of {}", shorten(part), named(server(id)?))
         }
-        ManagedServerDecision::ApproveManifest { hash } => {
+        ManagedServerDecision::ApproveManifest(ApproveManifest { hash }) => {
             let found = view.manifests.iter().find(|manifest| manifest.hash.as_ref() == Some(hash));
             let Some(found) = found else {
                 return Ok("approve the tools of a manifest that no longer exists".to_owned());
@@ -61,13 +63,13 @@ pub(super) fn describe(
                 found.tools.iter().map(|tool| tool.does.as_str()).filter(|does| !does.is_empty()).collect();
             format!("approve the tools of {} for agents: {}", shorten(&found.path), shorten(&does.join("; ")))
         }
-        ManagedServerDecision::SetManifestPolicy { tool, policy } => {
+        ManagedServerDecision::SetManifestPolicy(SetManifestPolicy { tool, policy }) => {
             format!("set the policy of {} to {}", shorten(tool), policy.as_str())
         }
-        ManagedServerDecision::SetManifestSecret { manifest, credential, .. } => {
+        ManagedServerDecision::SetManifestSecret(SetManifestSecret { manifest, credential, .. }) => {
             format!("set the credential {} of {}", shorten(credential), shorten(manifest))
         }
-        ManagedServerDecision::Call(call) => {
+        ManagedServerDecision::CallTool(CallTool { call }) => {
             format!("call {} with {}", shorten(&call.tool), shorten(&call.arguments))
         }
     })
@@ -90,10 +92,6 @@ fn form_words(form: &ServerForm) -> String {
 }
 
 pub(super) fn shorten(text: &str) -> String {
-    let mut shown: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    if shown.len() > MAX_QUOTED_BYTES {
-        shown.truncate(shown.floor_char_boundary(MAX_QUOTED_BYTES));
-        shown.push('…');
-    }
-    shown
+    let shown: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    shared_protocol::text::truncate_bytes(&shown, MAX_QUOTED_BYTES)
 }

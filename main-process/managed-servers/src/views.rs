@@ -1,6 +1,7 @@
 //! Views for window and terminals, made from the state of the service.
 
 use super::forms;
+use shared_protocol::text::truncate_bytes;
 use shared_protocol::{
     Refusal, RefusalCode,
     upstreams::{
@@ -17,8 +18,7 @@ use std::{
 };
 use upstreams::{
     DefinitionDifference, ImportReport, ManifestFolder, ManifestReport, ManifestSource, ManifestTool,
-    McpConfig, McpService, McpStatus, RegistryEntry, ServerStartPhase, ToolApprovalState, UpstreamError,
-    UpstreamTool,
+    McpConfig, McpService, McpStatus, RegistryEntry, ServerStartPhase, ToolApprovalState, UpstreamTool,
 };
 use uuid::Uuid;
 
@@ -26,25 +26,6 @@ use uuid::Uuid;
 const LAST_LINES: usize = 6;
 /// The length of a text in a change of a definition; longer ones are cut.
 const MAX_CHANGE_BYTES: usize = 8 << 10;
-
-pub(super) fn refusal(failure: UpstreamError) -> Refusal {
-    use upstreams::UpstreamErrorCode as Theirs;
-    let code = match failure.code {
-        Theirs::ValidationError => RefusalCode::ValidationError,
-        Theirs::NotFound => RefusalCode::NotFound,
-        Theirs::Conflict => RefusalCode::Conflict,
-        Theirs::NetworkError => RefusalCode::NetworkError,
-        Theirs::ServiceUnavailable => RefusalCode::ServiceUnavailable,
-        Theirs::LimitExceeded => RefusalCode::LimitExceeded,
-        Theirs::UnsupportedCapability => RefusalCode::UnsupportedCapability,
-        Theirs::Internal => RefusalCode::Internal,
-    };
-    let refusal = Refusal::new(code, failure.message);
-    match failure.field {
-        Some(field) => refusal.field(field),
-        None => refusal,
-    }
-}
 
 /// Paths that stay the same as long as this process runs.
 #[derive(Debug, Clone, Default)]
@@ -221,15 +202,11 @@ fn tool(tool: &UpstreamTool, config: &McpConfig) -> ToolView {
 
 fn definition_change(difference: &DefinitionDifference) -> DefinitionChange {
     let text = |value: &serde_json::Value| {
-        let mut text = match value {
+        let text = match value {
             serde_json::Value::String(text) => text.clone(),
             other => serde_json::to_string_pretty(other).unwrap_or_default(),
         };
-        if text.len() > MAX_CHANGE_BYTES {
-            text.truncate(text.floor_char_boundary(MAX_CHANGE_BYTES));
-            text.push_str("… (cut)");
-        }
-        text
+        truncate_bytes(&text, MAX_CHANGE_BYTES)
     };
     DefinitionChange {
         path: difference.path.clone(),

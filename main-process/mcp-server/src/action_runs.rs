@@ -2,6 +2,7 @@
 //! waits here. Kept in memory with limits; after a restart only the outcome text of the proposal remains.
 
 use serde_json::Value;
+use shared_protocol::text::truncate_bytes;
 use shared_protocol::{ProposalId, Refusal, RefusalCode};
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -203,9 +204,7 @@ impl ActionRunTable {
 impl ActionRun {
     fn push(&mut self, mut line: OutputLine) {
         if line.text.len() > MAX_LINE_BYTES {
-            let end = (0..=MAX_LINE_BYTES).rev().find(|at| line.text.is_char_boundary(*at)).unwrap_or(0);
-            line.text.truncate(end);
-            line.text.push('…');
+            line.text = truncate_bytes(&line.text, MAX_LINE_BYTES);
         }
         self.bytes += line.text.len();
         self.lines.push_back(line);

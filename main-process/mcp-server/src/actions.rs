@@ -2,14 +2,14 @@
 //! withdraws the request.
 
 use crate::escape::escape_hidden;
-use crate::{AgentCall, OutputLine, ToolError, ToolErrorCode, action_runs::ActionResult};
+use crate::{AgentCall, OutputLine, action_runs::ActionResult};
 use authority::proposals::{AgentCallOutcome, AgentRequest, ProposalSubmission};
 use rmcp::{
     Peer, RoleServer,
     model::{NotificationMetaObject, ProgressNotificationParam, ProgressToken},
 };
 use serde_json::{Value, json};
-use shared_protocol::{Proposal, ProposalId, ProposalState, proposal::ProposedAction};
+use shared_protocol::{Proposal, ProposalId, ProposalState, Refusal, RefusalCode, proposal::ProposedAction};
 use std::{
     sync::{
         Arc,
@@ -85,13 +85,13 @@ pub struct CompletedAction {
 }
 
 /// Parses the argument `waitSeconds`.
-pub fn parse_wait_seconds(seconds: Option<f64>) -> Result<Duration, ToolError> {
+pub fn parse_wait_seconds(seconds: Option<f64>) -> Result<Duration, Refusal> {
     let seconds = seconds.unwrap_or(DEFAULT_WAIT_SECONDS as f64);
     if (0.0..=MAX_WAIT_SECONDS as f64).contains(&seconds) {
         return Ok(Duration::from_secs_f64(seconds));
     }
-    Err(ToolError::new(
-        ToolErrorCode::BadRequest,
+    Err(Refusal::new(
+        RefusalCode::BadRequest,
         format!("waitSeconds must be between 0 and {MAX_WAIT_SECONDS}"),
     )
     .field("waitSeconds"))
@@ -102,12 +102,12 @@ enum ActionStatus {
     Waiting,
     Accepted,
     /// The action will not run.
-    Closed(ToolError),
+    Closed(Refusal),
 }
 
 impl AgentCall {
     /// Proposes the action and waits: for a decision as long as `asking` allows, then for the result.
-    pub async fn propose_action(&self, asking: ActionRequest) -> Result<CompletedAction, ToolError> {
+    pub async fn propose_action(&self, asking: ActionRequest) -> Result<CompletedAction, Refusal> {
         let ActionRequest { act, submission, wait, stops } = asking;
         // Subscribes before the request is submitted, so that no change is missed.
         let (mut queue, mut action_runs) =
@@ -183,9 +183,9 @@ impl AgentCall {
 
 fn action_status(proposal: &Proposal) -> ActionStatus {
     let over = |message: String| {
-        let failure = ToolError::new(ToolErrorCode::Conflict, message).field("proposal");
+        let failure = Refusal::new(RefusalCode::Conflict, message).field("proposal");
         ActionStatus::Closed(
-            failure.detail("proposal", json!(proposal.id)).detail("state", state_detail(proposal)),
+            failure.detail("proposal", &json!(proposal.id)).detail("state", &state_detail(proposal)),
         )
     };
     match &proposal.state {
@@ -208,27 +208,24 @@ fn state_detail(proposal: &Proposal) -> Value {
 }
 
 /// Adds the ids that a later call needs to query the result.
-fn with_run_id(failure: ToolError, id: ProposalId) -> ToolError {
-    failure.detail("runId", json!(id)).detail("proposal", json!(id))
+fn with_run_id(failure: Refusal, id: ProposalId) -> Refusal {
+    failure.detail("runId", &json!(id)).detail("proposal", &json!(id))
 }
 
-fn awaiting_review(proposal: &Proposal) -> ToolError {
+fn awaiting_review(proposal: &Proposal) -> Refusal {
     let message = format!("Request {} is waiting for review", proposal.number);
-    let failure = ToolError::new(ToolErrorCode::AwaitingReview, message).hint(
+    let failure = Refusal::new(RefusalCode::AwaitingReview, message).hint(
         "Nothing runs before a person accepts the request. Call get_run or get_proposal for the result. Do not submit the request again.",
     );
     with_run_id(failure, proposal.id)
 }
 
-fn still_running(id: ProposalId) -> ToolError {
-    let failure = ToolError::new(ToolErrorCode::Timeout, "The action is still running")
+fn still_running(id: ProposalId) -> Refusal {
+    let failure = Refusal::new(RefusalCode::Timeout, "The action is still running")
         .hint("Call get_run or get_proposal for its state.");
     with_run_id(failure, id)
 }
 
-fn call_cancelled(id: ProposalId) -> ToolError {
-    with_run_id(
-        ToolError::new(ToolErrorCode::Timeout, "The call was cancelled and the request withdrawn"),
-        id,
-    )
+fn call_cancelled(id: ProposalId) -> Refusal {
+    with_run_id(Refusal::new(RefusalCode::Timeout, "The call was cancelled and the request withdrawn"), id)
 }

@@ -1,28 +1,43 @@
 //! Read tools on a draft: the same tools run on a view of the workspace with the draft applied.
 
-use crate::{AgentCall, AgentView, AgentWorkspaceView, ToolError, ToolErrorCode};
-use serde_json::Value;
-use shared_protocol::{Proposal, ProposalId};
+use crate::{AgentCall, AgentView, AgentWorkspaceView, surface::parse_arguments};
+use rmcp::model::JsonObject;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use shared_protocol::{Proposal, ProposalId, Refusal, RefusalCode};
 use std::sync::Arc;
+
+/// The arguments of every tool that can read a draft.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(crate) struct DraftArguments {
+    view: Option<RequestedView>,
+    proposal: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum RequestedView {
+    #[default]
+    Current,
+    Draft,
+}
 
 /// Resolves `view` and `proposal`. With `view: "draft"` the call sees the client's draft, or the named proposal of
 /// its own. Also returns whether it does.
-pub(crate) fn resolve(mut call: AgentCall) -> Result<(AgentCall, bool), ToolError> {
-    let view = call.arguments.remove("view").unwrap_or_default();
-    let named = call.arguments.remove("proposal").unwrap_or_default();
-    let wrong = |field: &str, message: &str| ToolError::new(ToolErrorCode::BadRequest, message).field(field);
-    match (&view, &named) {
-        (Value::Null, Value::Null) => return Ok((call, false)),
-        (Value::String(view), Value::Null) if view == "current" => return Ok((call, false)),
-        (Value::Null, _) => {}
-        (Value::String(view), _) if view == "draft" => {}
-        (Value::String(view), _) if view == "current" => {
-            return Err(wrong("proposal", "proposal requires view: \"draft\""));
+pub(crate) fn resolve(mut call: AgentCall) -> Result<(AgentCall, bool), Refusal> {
+    let given = ["view", "proposal"].iter().filter_map(|key| call.arguments.remove_entry(*key));
+    let DraftArguments { view, proposal } = parse_arguments(&given.collect::<JsonObject>())?;
+    match (view, &proposal) {
+        (None | Some(RequestedView::Current), None) => return Ok((call, false)),
+        (Some(RequestedView::Current), Some(_)) => {
+            return Err(
+                Refusal::new(RefusalCode::BadRequest, "proposal requires view: \"draft\"").field("proposal")
+            );
         }
-        _ => return Err(wrong("view", "view must be \"current\" or \"draft\"")),
+        _ => {}
     }
     let workspace = call.workspace()?;
-    let (review, proposal) = (&call.view.review, resolve_own_proposal(&call, Some(&named))?);
+    let (review, proposal) = (&call.view.review, resolve_own_proposal(&call, proposal.as_deref())?);
     let snapshot = review.overlay(&workspace.snapshot, proposal)?;
     let workspace = AgentWorkspaceView {
         root: workspace.root.clone(),
@@ -52,18 +67,17 @@ pub(crate) fn resolve(mut call: AgentCall) -> Result<(AgentCall, bool), ToolErro
 /// Returns the named proposal or the client's draft, and never a proposal of another client.
 pub(crate) fn resolve_own_proposal<'a>(
     call: &'a AgentCall,
-    named: Option<&Value>,
-) -> Result<&'a Arc<Proposal>, ToolError> {
+    named: Option<&str>,
+) -> Result<&'a Arc<Proposal>, Refusal> {
     let review = &call.view.review;
     let id = match named {
-        None | Some(Value::Null) => {
-            let failure = ToolError::new(ToolErrorCode::NotFound, "You have no draft").field("view");
+        None => {
+            let failure = Refusal::new(RefusalCode::NotFound, "You have no draft").field("view");
             let hint = "Call a tool that proposes a change to start a draft. If you have the id of a draft, pass it as proposal.";
             return review.draft(None, &call.client)?.ok_or_else(|| failure.hint(hint));
         }
-        Some(named) => named.as_str().and_then(|text| text.parse::<ProposalId>().ok()),
+        Some(named) => named.parse::<ProposalId>().ok(),
     };
-    let wrong =
-        || ToolError::new(ToolErrorCode::BadRequest, "proposal must be a proposal id").field("proposal");
-    Ok(review.owned_by(id.ok_or_else(wrong)?, &call.client)?)
+    let wrong = || Refusal::new(RefusalCode::BadRequest, "proposal must be a proposal id").field("proposal");
+    review.owned_by(id.ok_or_else(wrong)?, &call.client)
 }

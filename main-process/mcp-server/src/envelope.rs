@@ -1,11 +1,12 @@
 //! The envelope that every tool answers with. Data may be large, so an envelope is encoded once and sent as it is: as
 //! `structuredContent`, and as JSON text in `content` for clients and frameworks that show the model nothing else.
 
-use crate::{ToolError, escape::escape_hidden};
+use crate::{escape::escape_hidden, refusal::AgentRefusal};
 use bytes::Bytes;
 use rmcp::model::ContentBlock;
 use serde::Serialize;
 use serde_json::Value;
+use shared_protocol::{Refusal, RefusalCode};
 use std::fmt::Write as _;
 
 /// The maximum bytes of one message to a client; several clients refuse larger ones.
@@ -28,53 +29,43 @@ pub struct ToolReply {
     pub content: Vec<ContentBlock>,
 }
 
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct EnvelopeMeta {
     pub revision: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub board: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub returned: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub total: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub has_more: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
     /// The reason a page is shorter than requested.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub cut: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub selection: Option<Vec<String>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub viewport: Option<Value>,
     /// Totals over all pages.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub totals: Option<Value>,
 }
 
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct EnvelopeDiagnostic {
     pub severity: &'static str,
     pub message: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub element: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub field: Option<String>,
 }
 
 impl ToolReply {
-    pub fn new(data: &impl Serialize, meta: EnvelopeMeta) -> Result<Self, ToolError> {
+    pub fn new(data: &impl Serialize, meta: EnvelopeMeta) -> Result<Self, Refusal> {
         Ok(Self { data: to_json(data)?, meta, ..Self::default() })
     }
 }
 
-pub(crate) fn to_json(data: &impl Serialize) -> Result<String, ToolError> {
-    serde_json::to_string(data).map_err(|error| {
-        ToolError::new(crate::ToolErrorCode::Internal, format!("Encoding the answer failed: {error}"))
-    })
+pub(crate) fn to_json(data: &impl Serialize) -> Result<String, Refusal> {
+    serde_json::to_string(data)
+        .map_err(|error| Refusal::new(RefusalCode::Internal, format!("Encoding the answer failed: {error}")))
 }
 
 /// An encoded envelope in both of its wire forms.
@@ -102,7 +93,7 @@ pub(crate) struct SealedEnvelope {
     pub(crate) is_error: bool,
 }
 
-pub(crate) fn seal(tool: &str, result: Result<ToolReply, ToolError>) -> SealedEnvelope {
+pub(crate) fn seal(tool: &str, result: Result<ToolReply, Refusal>) -> SealedEnvelope {
     match result {
         Ok(reply) => seal_reply(tool, reply),
         Err(failure) => seal_failure(tool, &failure),
@@ -117,10 +108,7 @@ fn seal_reply(tool: &str, reply: ToolReply) -> SealedEnvelope {
     }
     let (Ok(tool_text), Ok(meta), Ok(diagnostics)) = (to_json(&tool), to_json(&meta), to_json(&diagnostics))
     else {
-        return seal_failure(
-            tool,
-            &ToolError::new(crate::ToolErrorCode::Internal, "Encoding the answer failed"),
-        );
+        return seal_failure(tool, &Refusal::new(RefusalCode::Internal, "Encoding the answer failed"));
     };
     let mut structured = String::with_capacity(data.len() + meta.len() + diagnostics.len() + 64);
     // Writing to a string cannot fail.
@@ -154,26 +142,26 @@ fn bound_diagnostics(diagnostics: &mut Vec<EnvelopeDiagnostic>) -> Option<Envelo
     })
 }
 
-fn too_large(bytes: usize) -> ToolError {
+fn too_large(bytes: usize) -> Refusal {
     let message = format!(
         "The answer has {bytes} bytes, more than the {MAX_ENVELOPE_BYTES} that fit into one message, and was not sent"
     );
-    ToolError::new(crate::ToolErrorCode::LimitExceeded, message)
+    Refusal::new(RefusalCode::LimitExceeded, message)
         .hint("Request less: a smaller limit, detail \"summary\" or \"ids\", one board, one file.")
 }
 
-fn seal_failure(tool: &str, failure: &ToolError) -> SealedEnvelope {
+fn seal_failure(tool: &str, failure: &Refusal) -> SealedEnvelope {
     #[derive(Serialize)]
     struct Failed<'a> {
         ok: bool,
         tool: &'a str,
-        error: &'a ToolError,
+        error: AgentRefusal<'a>,
     }
     // Messages may quote arguments or document text.
     let mut failure = failure.clone();
     failure.message = escape_hidden(&failure.message).into_owned();
-    let structured =
-        serde_json::to_string(&Failed { ok: false, tool, error: &failure }).unwrap_or_else(|_| {
+    let structured = serde_json::to_string(&Failed { ok: false, tool, error: AgentRefusal::from(&failure) })
+        .unwrap_or_else(|_| {
             r#"{"ok":false,"tool":"","error":{"code":"INTERNAL","message":"Encoding the error failed"}}"#
                 .to_owned()
         });

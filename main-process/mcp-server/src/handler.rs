@@ -5,11 +5,12 @@
 #![allow(deprecated)]
 
 use crate::{
-    AgentCall, AgentService, AgentView, ProgressReporter, SurfaceTool, ToolError, ToolErrorCode, ToolReply,
+    AgentCall, AgentService, AgentView, ProgressReporter, SurfaceTool, ToolReply,
     clients::{ClientActivity, ClientIdentity, ClientKey},
     draft,
     envelope::{self, EncodedEnvelope, SealedEnvelope},
     offline, proxied_tools,
+    refusal::{AgentRefusalDetails, agent_code},
     service::AgentServiceState,
     surface::{
         CompletionRequest, CompletionValues, RawEnvelope, RawStepFuture, RawToolStep, SampledReply,
@@ -33,6 +34,7 @@ use rmcp::{
 };
 use serde_json::{Value, json};
 use shared_protocol::{
+    Refusal, RefusalCode,
     mcp::{McpClientTransport, McpMode, McpProtocolEra},
     proposal::Proposer,
 };
@@ -138,11 +140,11 @@ impl AgentHandler {
     }
 
     /// Records the activity. Refuses a paused client.
-    fn admit(&self, cx: &RequestContext<RoleServer>, act: ClientActivity<'_>) -> Result<(), ToolError> {
+    fn admit(&self, cx: &RequestContext<RoleServer>, act: ClientActivity<'_>) -> Result<(), Refusal> {
         let inner = self.state();
         if inner.mode() == McpMode::Off {
-            return Err(ToolError::new(
-                ToolErrorCode::ServiceUnavailable,
+            return Err(Refusal::new(
+                RefusalCode::ServiceUnavailable,
                 "The designer has turned agent access off",
             )
             .hint("Ask the designer to turn it on in the status bar."));
@@ -150,16 +152,16 @@ impl AgentHandler {
         if inner.clients.record_activity(&self.identify_caller(cx), act, inner.workbench.now()) {
             return Ok(());
         }
-        Err(ToolError::new(ToolErrorCode::ServiceUnavailable, "The designer has paused this client")
+        Err(Refusal::new(RefusalCode::ServiceUnavailable, "The designer has paused this client")
             .hint("Wait until the designer resumes it, or ask the designer to resume it."))
     }
 
-    async fn run(&self, tool: &SurfaceTool, call: AgentCall) -> Result<ToolReply, ToolError> {
+    async fn run(&self, tool: &SurfaceTool, call: AgentCall) -> Result<ToolReply, Refusal> {
         match &tool.handler {
             ToolHandler::Immediate(run) => run(&call),
             // Handled in `call_tool`, because the tool writes its own envelope or none.
             ToolHandler::Raw(_) | ToolHandler::Forwarded(_) => {
-                Err(ToolError::new(ToolErrorCode::Internal, "This tool writes its own envelope"))
+                Err(Refusal::new(RefusalCode::Internal, "This tool writes its own envelope"))
             }
             // Has no timeout: the writer completes every request.
             ToolHandler::Writer(run) => run(call).await,
@@ -170,9 +172,9 @@ impl AgentHandler {
                     run(call).await
                 };
                 tokio::select! {
-                    () = cancelled.cancelled() => Err(ToolError::new(ToolErrorCode::Timeout, "The call was cancelled")),
+                    () = cancelled.cancelled() => Err(Refusal::new(RefusalCode::Timeout, "The call was cancelled")),
                     done = tokio::time::timeout(MAX_SLOW_TIME, work) => done.unwrap_or_else(|_| {
-                        Err(ToolError::new(ToolErrorCode::Timeout, format!("The tool did not finish within {MAX_SLOW_TIME:?}"))
+                        Err(Refusal::new(RefusalCode::Timeout, format!("The tool did not finish within {MAX_SLOW_TIME:?}"))
                             .hint("Request less: one board, a selection, a smaller image."))
                     }),
                 }
@@ -269,7 +271,7 @@ impl AgentHandler {
     fn failure_result(
         &self,
         tool: &str,
-        failure: ToolError,
+        failure: Refusal,
         cx: &RequestContext<RoleServer>,
     ) -> CallToolResult {
         let SealedEnvelope { answer, .. } = envelope::seal(tool, Err(failure));
@@ -281,11 +283,11 @@ impl AgentHandler {
         &self,
         uri: &str,
         cx: &RequestContext<RoleServer>,
-    ) -> Result<(String, &'static str), ToolError> {
+    ) -> Result<(String, &'static str), Refusal> {
         let inner = self.state();
         let Some((resource, parts)) = inner.surface.resource(uri) else {
             let known = inner.surface.resources().map(|resource| resource.uri);
-            return Err(ToolError::new(ToolErrorCode::NotFound, format!("Resource {uri} does not exist"))
+            return Err(Refusal::new(RefusalCode::NotFound, format!("Resource {uri} does not exist"))
                 .suggest(authority::similar(uri, known)));
         };
         let call = self.call(Some(parts), cx);
@@ -302,8 +304,8 @@ impl AgentHandler {
 }
 
 /// The error for a tool that the current mode or version does not offer.
-fn actuation_disabled(name: &str, mode: McpMode) -> ToolError {
-    let failure = |message: String| ToolError::new(ToolErrorCode::ActuationDisabled, message);
+fn actuation_disabled(name: &str, mode: McpMode) -> Refusal {
+    let failure = |message: String| Refusal::new(RefusalCode::ActuationDisabled, message);
     match mode {
         McpMode::Guarded => failure(format!("`{name}` is not available in this version"))
             .hint("Describe the change to the designer instead."),
@@ -370,11 +372,13 @@ fn encoding_error(error: serde_json::Error) -> ErrorData {
 }
 
 /// The JSON-RPC error for a resource or prompt, which have no envelope.
-fn protocol_error(failure: &ToolError, uri: &str) -> ErrorData {
-    let data = Some(json!({ "uri": uri, "code": failure.code, "details": failure.details }));
+fn protocol_error(failure: &Refusal, uri: &str) -> ErrorData {
+    let data = Some(
+        json!({ "uri": uri, "code": agent_code(failure.code), "details": AgentRefusalDetails::from(failure) }),
+    );
     match failure.code {
-        ToolErrorCode::NotFound => ErrorData::resource_not_found(failure.message.clone(), data),
-        ToolErrorCode::Internal => ErrorData::internal_error(failure.message.clone(), data),
+        RefusalCode::NotFound => ErrorData::resource_not_found(failure.message.clone(), data),
+        RefusalCode::Internal => ErrorData::internal_error(failure.message.clone(), data),
         _ => ErrorData::invalid_params(failure.message.clone(), data),
     }
 }
@@ -503,7 +507,7 @@ impl ServerHandler for AgentHandler {
     ) -> Result<(), ErrorData> {
         let inner = self.state();
         let unknown =
-            || ToolError::new(ToolErrorCode::NotFound, format!("Resource {} does not exist", request.uri));
+            || Refusal::new(RefusalCode::NotFound, format!("Resource {} does not exist", request.uri));
         inner.surface.resource(&request.uri).ok_or_else(|| protocol_error(&unknown(), &request.uri))?;
         let who = self.identify_caller(&cx);
         inner.clients.record_activity(&who, ClientActivity::Subscribe(&request.uri), inner.workbench.now());
@@ -572,12 +576,12 @@ impl ServerHandler for AgentHandler {
         cx: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
         let invalid =
-            |failure: &ToolError| ErrorData::invalid_params(failure.message.clone(), Some(json!(failure)));
+            |failure: &Refusal| ErrorData::invalid_params(failure.message.clone(), Some(json!(failure)));
         self.admit(&cx, ClientActivity::List(&request.name)).map_err(|failure| invalid(&failure))?;
         let Some(prompt) = self.state().surface.prompt(&request.name) else {
             let known = self.state().surface.prompts().map(|prompt| prompt.definition.name.as_str());
             let similar = authority::similar(&request.name, known);
-            let failure = ToolError::new(ToolErrorCode::NotFound, "Unknown prompt").suggest(similar);
+            let failure = Refusal::new(RefusalCode::NotFound, "Unknown prompt").suggest(similar);
             return Err(invalid(&failure));
         };
         let call = self.call(request.arguments, &cx);

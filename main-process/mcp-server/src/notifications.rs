@@ -1,15 +1,13 @@
 //! Subscriptions of both protocol eras and their notifications. Changes are debounced, so that a drag causes one
 //! notification; the final state is always notified.
 
-use crate::{
-    AgentView, ResourceInput, ToolError, ToolErrorCode, clients::ClientKey, service::AgentServiceState,
-};
+use crate::{AgentView, ResourceInput, clients::ClientKey, service::AgentServiceState};
 use rmcp::{
     RoleServer,
     model::ResourceUpdatedNotificationParam,
     service::{Peer, SubscriptionSink},
 };
-use shared_protocol::mcp::McpMode;
+use shared_protocol::{Refusal, RefusalCode, mcp::McpMode};
 use std::{
     collections::{BTreeMap, BTreeSet},
     future::Future,
@@ -61,12 +59,12 @@ impl Subscriptions {
         key: ClientKey,
         peer: Peer<RoleServer>,
         uri: String,
-    ) -> Result<(), ToolError> {
+    ) -> Result<(), Refusal> {
         self.add_session(key.clone(), peer);
         let mut listeners = self.lock();
         let too_many = || {
-            ToolError::new(
-                ToolErrorCode::LimitExceeded,
+            Refusal::new(
+                RefusalCode::LimitExceeded,
                 format!("A client can have at most {MAX_SUBSCRIPTIONS_PER_CLIENT} subscriptions"),
             )
         };

@@ -1,8 +1,9 @@
 //! Pagination. A cursor encodes the start of the next page, the state and the arguments; the server refuses it for
 //! any other state or arguments, so that a client never mixes two lists.
 
-use crate::{EnvelopeMeta, ToolError, ToolErrorCode};
+use crate::EnvelopeMeta;
 use serde::Serialize;
+use shared_protocol::{Refusal, RefusalCode};
 
 /// The maximum number of data bytes per answer. An envelope of this size stays below `MAX_ENVELOPE_BYTES`, also in a
 /// message that carries it twice.
@@ -35,12 +36,12 @@ pub(crate) struct ListPage {
 }
 
 impl PageRequest {
-    fn start(&self) -> Result<usize, ToolError> {
+    fn start(&self) -> Result<usize, Refusal> {
         let Some(cursor) = &self.cursor else {
             return Ok(usize::try_from(self.offset.unwrap_or(0)).unwrap_or(usize::MAX));
         };
         let wrong = |message: &str| {
-            ToolError::new(ToolErrorCode::BadRequest, message)
+            Refusal::new(RefusalCode::BadRequest, message)
                 .field("cursor")
                 .hint("Pass meta.cursor of the previous answer with the same arguments.")
         };
@@ -56,8 +57,8 @@ impl PageRequest {
             return Err(wrong("cursor belongs to another list or to other arguments"));
         }
         if state != self.state_key {
-            return Err(ToolError::new(
-                ToolErrorCode::Stale,
+            return Err(Refusal::new(
+                RefusalCode::Stale,
                 "The list has changed since this cursor was issued",
             )
             .field("cursor")
@@ -66,12 +67,12 @@ impl PageRequest {
         usize::try_from(start).map_err(|_| wrong("cursor is not a cursor of this server"))
     }
 
-    fn limit(&self) -> Result<usize, ToolError> {
+    fn limit(&self) -> Result<usize, Refusal> {
         match self.limit {
             None => Ok(self.default_limit),
             Some(limit) if (1..=MAX_PAGE_ITEMS as u64).contains(&limit) => Ok(limit as usize),
-            Some(_) => Err(ToolError::new(
-                ToolErrorCode::BadRequest,
+            Some(_) => Err(Refusal::new(
+                RefusalCode::BadRequest,
                 format!("limit must be between 1 and {MAX_PAGE_ITEMS}"),
             )
             .field("limit")),
@@ -84,7 +85,7 @@ pub(crate) fn paginate<T, S: Serialize>(
     asked: PageRequest,
     items: impl ExactSizeIterator<Item = T>,
     write: impl Fn(T) -> S,
-) -> Result<ListPage, ToolError> {
+) -> Result<ListPage, Refusal> {
     let (start, limit) = (asked.start()?, asked.limit()?);
     let total = items.len();
     let (mut written, mut bytes, mut cut) = (Vec::new(), 0, false);
@@ -124,7 +125,7 @@ pub(crate) fn array(items: &[String]) -> String {
 }
 
 /// Encodes an object and appends an already encoded list as its last field.
-pub(crate) fn with_list(object: &impl Serialize, key: &str, list: &str) -> Result<String, ToolError> {
+pub(crate) fn with_list(object: &impl Serialize, key: &str, list: &str) -> Result<String, Refusal> {
     let text = crate::envelope::to_json(object)?;
     let open = text.strip_suffix('}').unwrap_or(&text);
     Ok(format!(r#"{open},"{key}":{list}}}"#))
@@ -151,7 +152,7 @@ mod tests {
         }
     }
 
-    fn page(asked: PageRequest) -> Result<(String, EnvelopeMeta), ToolError> {
+    fn page(asked: PageRequest) -> Result<(String, EnvelopeMeta), Refusal> {
         let page = paginate(asked, 0..10, |item| item)?;
         let mut meta = EnvelopeMeta::default();
         page.describe(&mut meta);
@@ -173,17 +174,17 @@ mod tests {
     #[test]
     fn a_foreign_or_stale_cursor_is_refused() {
         let cursor = page(asked(None, "l", 7)).unwrap().1.cursor.unwrap();
-        assert_eq!(page(asked(Some(&cursor), "l", 8)).unwrap_err().code, ToolErrorCode::Stale);
-        assert_eq!(page(asked(Some(&cursor), "other", 7)).unwrap_err().code, ToolErrorCode::BadRequest);
+        assert_eq!(page(asked(Some(&cursor), "l", 8)).unwrap_err().code, RefusalCode::Stale);
+        assert_eq!(page(asked(Some(&cursor), "other", 7)).unwrap_err().code, RefusalCode::BadRequest);
         for wrong in ["", "x", "1.2", "1.2.3.4", "ffffffffffffffffff.1.1", "☃"] {
             assert_eq!(
                 page(asked(Some(wrong), "l", 7)).unwrap_err().code,
-                ToolErrorCode::BadRequest,
+                RefusalCode::BadRequest,
                 "{wrong}"
             );
         }
         let both = PageRequest { offset: Some(1), ..asked(Some(&cursor), "l", 7) };
-        assert_eq!(page(both).unwrap_err().code, ToolErrorCode::BadRequest);
+        assert_eq!(page(both).unwrap_err().code, RefusalCode::BadRequest);
         for limit in [0, 1_001, u64::MAX] {
             assert!(page(PageRequest { limit: Some(limit), ..asked(None, "l", 7) }).is_err());
         }

@@ -1,8 +1,9 @@
 //! Prompts that a person can pick in a client.
 
 use crate::escape::escape_hidden;
-use crate::{AgentCall, CompletionRequest, CompletionValues, SurfacePrompt, ToolError};
+use crate::{AgentCall, CompletionRequest, CompletionValues, SurfacePrompt};
 use serde_json::Value;
+use shared_protocol::{Refusal, RefusalCode};
 
 pub(crate) fn all() -> Vec<SurfacePrompt> {
     vec![scaffold_architecture(), review_diagram(), explain_proposal()]
@@ -83,11 +84,9 @@ fn argument_text(call: &AgentCall, name: &str) -> Option<String> {
     (!text.is_empty()).then(|| escape_hidden(text).into_owned())
 }
 
-fn required(call: &AgentCall, name: &str) -> Result<String, ToolError> {
-    let missing = || {
-        ToolError::new(crate::ToolErrorCode::BadRequest, format!("The argument `{name}` is missing"))
-            .field(name)
-    };
+fn required(call: &AgentCall, name: &str) -> Result<String, Refusal> {
+    let missing =
+        || Refusal::new(RefusalCode::BadRequest, format!("The argument `{name}` is missing")).field(name);
     argument_text(call, name).ok_or_else(missing)
 }
 

@@ -2,15 +2,15 @@
 //! belong to the view and not to the tables. The hosting process provides their definitions and calls.
 
 use crate::escape::escape_hidden;
-use crate::{AgentCall, SurfaceTool, ToolError, surface::ToolHandler};
+use crate::{AgentCall, SurfaceTool, surface::ToolHandler};
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool as ToolDefinition, ToolAnnotations};
 use serde_json::Value;
-use shared_protocol::{mcp::McpMode, upstreams::ManagedServersView};
+use shared_protocol::{Refusal, RefusalCode, mcp::McpMode, upstreams::ManagedServersView};
 use std::{collections::BTreeMap, fmt, pin::Pin, sync::Arc};
 
 /// The result of a forwarded tool: the protocol's result as JSON text, already bounded, validated and free of
 /// secrets.
-pub type ForwardFuture = Pin<Box<dyn Future<Output = Result<String, ToolError>> + Send>>;
+pub type ForwardFuture = Pin<Box<dyn Future<Output = Result<String, Refusal>> + Send>>;
 
 /// A forwarded tool as agents see it.
 #[derive(Debug, Clone, PartialEq)]
@@ -114,14 +114,11 @@ impl SurfaceTool {
 /// structured content must match the tool's own schema.
 pub(crate) fn forwarded_result(
     tool: &str,
-    passed: Result<String, ToolError>,
+    passed: Result<String, Refusal>,
     knows_structured_content: bool,
 ) -> CallToolResult {
     let unreadable = |error: serde_json::Error| {
-        ToolError::new(
-            crate::ToolErrorCode::ServiceUnavailable,
-            format!("The tool returned an invalid result: {error}"),
-        )
+        Refusal::new(RefusalCode::ServiceUnavailable, format!("The tool returned an invalid result: {error}"))
     };
     match passed.and_then(|json| serde_json::from_str::<CallToolResult>(&json).map_err(unreadable)) {
         Ok(mut result) => {

@@ -2,16 +2,17 @@
 //! the workbench; the server does not change for them.
 
 use crate::{
-    AgentView, AgentWorkbench, AgentWorkspaceView, ProgressReporter, ReviewSubmitter, ToolError,
-    ToolErrorCode, ToolReply,
+    AgentView, AgentWorkbench, AgentWorkspaceView, ProgressReporter, ReviewSubmitter, ToolReply,
+    draft::DraftArguments, schema,
 };
 use authority::proposals::AgentClient;
 use rmcp::model::{
     JsonObject, Prompt as PromptDefinition, PromptArgument, Tool as ToolDefinition, ToolAnnotations,
 };
+use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use shared_protocol::mcp::McpMode;
+use shared_protocol::{Refusal, RefusalCode, mcp::McpMode};
 use std::{collections::BTreeMap, pin::Pin, sync::Arc};
 use tokio_util::sync::CancellationToken;
 
@@ -43,27 +44,27 @@ pub struct SampledReply {
 }
 
 impl AgentCall {
-    pub fn workspace(&self) -> Result<&Arc<AgentWorkspaceView>, ToolError> {
-        self.view.workspace.as_ref().ok_or_else(ToolError::no_workspace)
+    pub fn workspace(&self) -> Result<&Arc<AgentWorkspaceView>, Refusal> {
+        self.view.workspace.as_ref().ok_or_else(crate::refusal::no_workspace)
     }
 
     /// Parses the arguments and rejects unknown keys.
-    pub fn arguments<T: DeserializeOwned>(&self) -> Result<T, ToolError> {
+    pub fn arguments<T: DeserializeOwned>(&self) -> Result<T, Refusal> {
         parse_arguments(&self.arguments)
     }
 }
 
 /// Parses arguments and rejects unknown keys.
-pub(crate) fn parse_arguments<T: DeserializeOwned>(arguments: &JsonObject) -> Result<T, ToolError> {
+pub(crate) fn parse_arguments<T: DeserializeOwned>(arguments: &JsonObject) -> Result<T, Refusal> {
     // Clients may pass null for an omitted argument.
     let given: JsonObject =
         arguments.iter().filter(|(_, value)| !value.is_null()).map(|(k, v)| (k.clone(), v.clone())).collect();
     serde_json::from_value(Value::Object(given)).map_err(|error| invalid_arguments(&error))
 }
 
-fn invalid_arguments(error: &serde_json::Error) -> ToolError {
+fn invalid_arguments(error: &serde_json::Error) -> Refusal {
     let message = error.to_string();
-    let failure = ToolError::new(ToolErrorCode::BadRequest, format!("Invalid arguments: {message}"))
+    let failure = Refusal::new(RefusalCode::BadRequest, format!("Invalid arguments: {message}"))
         .hint("See the tool's inputSchema for every argument.");
     // "unknown field `x`", "missing field `x`"
     match message.split('`').nth(1).filter(|_| message.contains("field `")) {
@@ -72,8 +73,8 @@ fn invalid_arguments(error: &serde_json::Error) -> ToolError {
     }
 }
 
-pub type ReplyFuture = Pin<Box<dyn Future<Output = Result<ToolReply, ToolError>> + Send>>;
-type ImmediateToolFn = Arc<dyn Fn(&AgentCall) -> Result<ToolReply, ToolError> + Send + Sync>;
+pub type ReplyFuture = Pin<Box<dyn Future<Output = Result<ToolReply, Refusal>> + Send>>;
+type ImmediateToolFn = Arc<dyn Fn(&AgentCall) -> Result<ToolReply, Refusal> + Send + Sync>;
 type AsyncToolFn = Arc<dyn Fn(AgentCall) -> ReplyFuture + Send + Sync>;
 
 /// An envelope that the tool wrote itself.
@@ -130,30 +131,38 @@ pub struct SurfaceTool {
 }
 
 impl SurfaceTool {
-    /// A read-only tool. `data` is the schema of the `data` field of its envelope.
-    pub fn read(
+    /// A read-only tool with the arguments `A`. `data` is the schema of the `data` field of its envelope.
+    pub fn read<A: DeserializeOwned + JsonSchema>(
         group: &'static str,
         name: &'static str,
         title: &str,
         description: &'static str,
-        input: Value,
         data: Value,
-        run: impl Fn(&AgentCall) -> Result<ToolReply, ToolError> + Send + Sync + 'static,
+        run: impl Fn(&AgentCall, A) -> Result<ToolReply, Refusal> + Send + Sync + 'static,
     ) -> Self {
-        Self::new(group, name, title, description, input, data, ToolHandler::Immediate(Arc::new(run)))
+        let run = move |call: &AgentCall| run(call, call.arguments()?);
+        let handler = ToolHandler::Immediate(Arc::new(run));
+        Self::new(group, name, title, description, schema::of::<A>(), data, handler)
     }
 
-    /// A read-only tool that runs asynchronously because it takes long.
-    pub fn slow(
+    /// As [`Self::read`], on a thread that may block, because the tool takes long.
+    pub fn slow<A: DeserializeOwned + JsonSchema>(
         group: &'static str,
         name: &'static str,
         title: &str,
         description: &'static str,
-        input: Value,
         data: Value,
-        run: impl Fn(AgentCall) -> ReplyFuture + Send + Sync + 'static,
+        run: impl Fn(&AgentCall, A) -> Result<ToolReply, Refusal> + Send + Sync + 'static,
     ) -> Self {
-        Self::new(group, name, title, description, input, data, ToolHandler::Slow(Arc::new(run)))
+        let run = Arc::new(run);
+        let work = move |call: AgentCall| -> ReplyFuture {
+            let run = Arc::clone(&run);
+            let work = tokio::task::spawn_blocking(move || run(&call, call.arguments()?));
+            let failed = || Refusal::new(RefusalCode::Internal, "The tool failed unexpectedly");
+            Box::pin(async move { work.await.unwrap_or_else(|_| Err(failed())) })
+        };
+        let handler = ToolHandler::Slow(Arc::new(work));
+        Self::new(group, name, title, description, schema::of::<A>(), data, handler)
     }
 
     fn new(
@@ -161,36 +170,35 @@ impl SurfaceTool {
         name: &'static str,
         title: &str,
         description: &'static str,
-        input: Value,
+        input: JsonObject,
         data: Value,
         run: ToolHandler,
     ) -> Self {
         let annotations =
             ToolAnnotations::new().read_only(true).destructive(false).idempotent(true).open_world(false);
-        let definition = ToolDefinition::new(name, description, object(input_schema(input)))
+        let definition = ToolDefinition::new(name, description, input)
             .with_title(title)
             .with_raw_output_schema(Arc::new(object(output_schema(data))))
             .with_annotations(annotations);
         Self { group, definition, guarded: false, cacheable: false, supports_drafts: false, handler: run }
     }
 
-    /// A tool that proposes a change. `required` lists the required arguments.
-    pub fn guarded(
+    /// A tool that proposes a change. `input` is the schema of the structs that parse its arguments.
+    pub(crate) fn guarded<F>(
         group: &'static str,
         name: &'static str,
         title: &str,
         description: &'static str,
-        (input, required): (Value, &[&str]),
+        input: JsonObject,
         data: Value,
-        run: impl Fn(AgentCall) -> ReplyFuture + Send + Sync + 'static,
-    ) -> Self {
+        run: impl Fn(AgentCall) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        F: Future<Output = Result<ToolReply, Refusal>> + Send + 'static,
+    {
+        let run = move |call| -> ReplyFuture { Box::pin(run(call)) };
         let mut tool =
             Self::new(group, name, title, description, input, data, ToolHandler::Writer(Arc::new(run)));
-        let mut schema = JsonObject::clone(&tool.definition.input_schema);
-        if !required.is_empty() {
-            schema.insert("required".to_owned(), json!(required));
-        }
-        tool.definition.input_schema = Arc::new(schema);
         // A proposal destroys nothing.
         let annotations =
             ToolAnnotations::new().read_only(false).destructive(false).idempotent(false).open_world(false);
@@ -211,12 +219,8 @@ impl SurfaceTool {
     /// Adds the arguments `view` and `proposal`, so that the tool can read the workspace with a draft applied.
     #[must_use]
     pub fn of_drafts(mut self) -> Self {
-        let mut schema = JsonObject::clone(&self.definition.input_schema);
-        if let Some(Value::Object(properties)) = schema.get_mut("properties") {
-            properties.insert("view".to_owned(), json!({ "enum": ["current", "draft"] }));
-            properties.insert("proposal".to_owned(), json!({ "type": "string" }));
-        }
-        self.definition.input_schema = Arc::new(schema);
+        let own = JsonObject::clone(&self.definition.input_schema);
+        self.definition.input_schema = Arc::new(schema::join(own, schema::of::<DraftArguments>()));
         self.supports_drafts = true;
         self
     }
@@ -258,11 +262,6 @@ impl SurfaceTool {
     pub fn name(&self) -> &str {
         &self.definition.name
     }
-}
-
-/// `properties` maps each argument to its schema.
-fn input_schema(properties: Value) -> Value {
-    json!({ "type": "object", "properties": properties, "additionalProperties": false })
 }
 
 /// The envelope around `data`. The server instructions explain its fields once for all tools.
@@ -313,7 +312,7 @@ pub struct ResourceDocument {
 }
 
 /// Receives the URI as the client requested it.
-type ResourceReadFn = Arc<dyn Fn(&AgentCall, &str) -> Result<ResourceDocument, ToolError> + Send + Sync>;
+type ResourceReadFn = Arc<dyn Fn(&AgentCall, &str) -> Result<ResourceDocument, Refusal> + Send + Sync>;
 /// Returns whether the resource at a URI differs between two views.
 type ResourceDiffersFn = Arc<dyn Fn(&AgentView, &AgentView, &str) -> bool + Send + Sync>;
 
@@ -368,7 +367,7 @@ fn match_uri(pattern: &str, uri: &str) -> Option<JsonObject> {
     pieces.next().is_none().then_some(parts)
 }
 
-type PromptTextFn = Arc<dyn Fn(&AgentCall) -> Result<String, ToolError> + Send + Sync>;
+type PromptTextFn = Arc<dyn Fn(&AgentCall) -> Result<String, Refusal> + Send + Sync>;
 /// A partly typed argument to complete.
 pub struct CompletionRequest<'a> {
     pub view: &'a AgentView,
@@ -414,7 +413,7 @@ impl SurfacePrompt {
         title: &str,
         description: &str,
         arguments: &[(&str, &str, bool)],
-        words: impl Fn(&AgentCall) -> Result<String, ToolError> + Send + Sync + 'static,
+        words: impl Fn(&AgentCall) -> Result<String, Refusal> + Send + Sync + 'static,
         complete: impl Fn(&CompletionRequest<'_>) -> CompletionValues + Send + Sync + 'static,
     ) -> Self {
         let arguments = arguments.iter().map(|(name, description, required)| {

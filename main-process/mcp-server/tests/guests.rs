@@ -3,10 +3,11 @@
 
 mod common;
 
-use common::{Bench, Talk, service_in};
-use mcp_server::{ProxiedTool, ProxiedTools, SurfaceTool, ToolError, ToolErrorCode};
+use common::{AgentWorkbenchFixture, Talk, service_in};
+use mcp_server::{ProxiedTool, ProxiedTools, SurfaceTool};
 use serde_json::{Value, json};
 use shared_protocol::{
+    Refusal, RefusalCode,
     mcp::McpMode,
     upstreams::{ManagedServersView, PackageKind, ServerBrief, ServerId, ServerState},
 };
@@ -30,7 +31,7 @@ fn echo(name: &str) -> SurfaceTool {
                     "content": [{ "type": "text", "text": text }], "structuredContent": { "said": text }, "isError": false
                 })
                 .to_string()),
-                None => Err(ToolError::new(ToolErrorCode::ValidationError, "Invalid arguments").field("arguments")),
+                None => Err(Refusal::new(RefusalCode::ValidationError, "Invalid arguments").field("arguments")),
             }
         })
     })
@@ -66,7 +67,7 @@ async fn names(talk: &mut Talk) -> Vec<String> {
 
 #[tokio::test]
 async fn a_dynamic_example_of_the_surface() {
-    let bench = Bench::new();
+    let bench = AgentWorkbenchFixture::new();
     // A forwarded tool with the name of an own tool is not offered.
     bench.set_proxied_tools(ProxiedTools::new([echo("files__echo"), echo("search")], server()));
     let service = service_in(&bench, McpMode::Guarded);
@@ -83,7 +84,7 @@ async fn a_dynamic_example_of_the_surface() {
 
 #[tokio::test]
 async fn it_is_passed_on_as_it_is_in_mode_guarded_alone() {
-    let bench = Bench::new();
+    let bench = AgentWorkbenchFixture::new();
     bench.set_proxied_tools(ProxiedTools::new([echo("files__echo")], server()));
     let service = service_in(&bench, McpMode::Guarded);
     let mut talk = Talk::legacy(&service).await;
@@ -114,7 +115,7 @@ async fn it_is_passed_on_as_it_is_in_mode_guarded_alone() {
 
 #[tokio::test]
 async fn tools_that_come_and_go_are_told_once_for_a_moment() {
-    let bench = Bench::new();
+    let bench = AgentWorkbenchFixture::new();
     let service = service_in(&bench, McpMode::Guarded);
     let mut talk = Talk::legacy(&service).await;
     for count in 0..20 {
@@ -127,8 +128,12 @@ async fn tools_that_come_and_go_are_told_once_for_a_moment() {
     let proxied_tools = ProxiedTools::new([echo("files__echo")], server());
     bench.set_proxied_tools(proxied_tools.clone());
     talk.notice("notifications/tools/list_changed").await;
+    talk.ask("resources/subscribe", json!({ "uri": "draftboard://workspace/graph" })).await;
     bench.set_proxied_tools(proxied_tools.with_upstreams(server()));
-    tokio::time::sleep(std::time::Duration::from_millis(400)).await;
-    talk.ask("ping", json!({})).await;
+    // The notices of one change are all sent before those of the next, so the second says that none is missing of the first.
+    for _ in 0..2 {
+        bench.add_buckets(1);
+        talk.notice("notifications/resources/updated").await;
+    }
     assert!(talk.heard.is_empty(), "{:?}", talk.heard);
 }

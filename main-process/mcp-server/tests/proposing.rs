@@ -4,18 +4,21 @@
 
 mod common;
 
-use common::{Bench, TOKEN, Talk, call_over_http, edge, exchange, request, service, service_in};
+use common::{
+    AgentWorkbenchFixture, TOKEN, Talk, call_over_http, edge, exchange, request, service, service_in,
+};
 use mcp_server::{AgentService, AgentSurface, AgentWorkbench, http::HttpLimits};
 use serde_json::{Value, json};
 use shared_protocol::{ProposalState, mcp::McpMode};
 use std::{collections::BTreeSet, sync::Arc};
+use test_support::wait_until_async;
 
-fn guarded(bench: &Arc<Bench>) -> AgentService {
+fn guarded(bench: &Arc<AgentWorkbenchFixture>) -> AgentService {
     service_in(bench, McpMode::Guarded)
 }
 
-async fn talk() -> (Arc<Bench>, Talk) {
-    let bench = Bench::new();
+async fn talk() -> (Arc<AgentWorkbenchFixture>, Talk) {
+    let bench = AgentWorkbenchFixture::new();
     let talk = Talk::modern(&guarded(&bench));
     (bench, talk)
 }
@@ -270,7 +273,7 @@ async fn project_tools_ask_a_person() {
 
 #[tokio::test]
 async fn a_second_client_reads_and_touches_only_its_own() {
-    let bench = Bench::new();
+    let bench = AgentWorkbenchFixture::new();
     let service = guarded(&bench);
     let (mut one, mut two) = (Talk::modern(&service), Talk::legacy(&service).await);
     let mine = ok(&mut one, "add_resource", bucket("mine")).await;
@@ -310,7 +313,7 @@ async fn a_second_client_reads_and_touches_only_its_own() {
 /// Over HTTP without a session only its id identifies a draft: another client with the same name does not see it.
 #[tokio::test]
 async fn without_a_connection_the_id_is_what_leads_to_a_draft() {
-    let bench = Bench::new();
+    let bench = AgentWorkbenchFixture::new();
     let service = guarded(&bench);
     let edge = edge(&service, HttpLimits::default());
     let call = async |tool: &str, arguments: Value| call_over_http(edge.address(), tool, arguments).await;
@@ -330,7 +333,7 @@ async fn without_a_connection_the_id_is_what_leads_to_a_draft() {
 
 #[tokio::test]
 async fn a_connection_that_came_back_goes_on_with_what_it_knows_the_id_of() {
-    let bench = Bench::new();
+    let bench = AgentWorkbenchFixture::new();
     let service = guarded(&bench);
     let mut before = Talk::modern(&service);
     let mine = ok(&mut before, "add_resource", bucket("mine")).await;
@@ -343,15 +346,10 @@ async fn a_connection_that_came_back_goes_on_with_what_it_knows_the_id_of() {
     );
     drop(before);
     let mut other = Talk::legacy(&service).await;
-    let deadline = std::time::Instant::now() + common::PATIENCE;
-    loop {
-        let envelope = back.call("get_proposal", json!({ "id": id })).await;
-        if envelope["ok"] == json!(true) {
-            break;
-        }
-        assert!(std::time::Instant::now() < deadline, "{envelope}");
-        tokio::task::yield_now().await;
-    }
+    wait_until_async("the draft of the connection that ended", async || {
+        back.call("get_proposal", json!({ "id": id })).await["ok"] == json!(true)
+    })
+    .await;
     let error = refused(&mut other, "get_proposal", json!({ "id": id })).await;
     assert_eq!(error["code"], json!("NOT_FOUND"), "one that calls itself otherwise");
     let mut more = bucket("more");
@@ -361,7 +359,7 @@ async fn a_connection_that_came_back_goes_on_with_what_it_knows_the_id_of() {
 
 #[tokio::test]
 async fn in_observe_every_tool_that_proposes_says_so() {
-    let bench = Bench::new();
+    let bench = AgentWorkbenchFixture::new();
     let service = service(&bench);
     let mut talk = Talk::modern(&service);
     let all: BTreeSet<String> =
@@ -385,7 +383,7 @@ async fn in_observe_every_tool_that_proposes_says_so() {
 /// the proposal stays open and the workspace unchanged.
 #[tokio::test]
 async fn nothing_that_an_agent_can_say_decides() {
-    let bench = Bench::new();
+    let bench = AgentWorkbenchFixture::new();
     let service = guarded(&bench);
     let mut talk = Talk::modern(&service);
     ok(&mut talk, "add_resource", bucket("waits")).await;
@@ -408,7 +406,7 @@ async fn nothing_that_an_agent_can_say_decides() {
         json!({ "review": { "accept": verdict } }),
         json!({ "request": { "review": { "accept": verdict } } }),
     ];
-    let waits = |bench: &Arc<Bench>, what: &str| {
+    let waits = |bench: &Arc<AgentWorkbenchFixture>, what: &str| {
         let view = bench.view();
         let now = view.review.get(proposal.id).unwrap();
         assert_eq!((&now.state, now.decisions.len()), (&ProposalState::Open, 0), "{what}");

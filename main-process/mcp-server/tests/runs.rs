@@ -3,23 +3,21 @@
 
 mod common;
 
-use common::{Bench, Talk, service_in};
+use common::{AgentWorkbenchFixture, Talk, service_in};
 use mcp_server::{ActionResult, AgentWorkbench, OutputLine};
 use serde_json::{Value, json};
 use shared_protocol::{
     ProposalId, ProposalState, Refusal, RefusalCode, mcp::McpMode, proposal::ProposedAction,
     terraform::TerraformOperation,
 };
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    time::Duration,
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
 };
+use test_support::wait_until_async;
 
-fn talk() -> (Arc<Bench>, Talk) {
-    let bench = Bench::new();
+fn talk() -> (Arc<AgentWorkbenchFixture>, Talk) {
+    let bench = AgentWorkbenchFixture::new();
     let talk = Talk::modern(&service_in(&bench, McpMode::Guarded));
     (bench, talk)
 }
@@ -31,7 +29,7 @@ async fn begin(talk: &mut Talk, arguments: Value) -> u64 {
 }
 
 /// Waits for the newest proposal and returns it.
-async fn asked(bench: &Bench) -> (ProposalId, ProposedAction) {
+async fn asked(bench: &AgentWorkbenchFixture) -> (ProposalId, ProposedAction) {
     let mut changed = bench.watch_changes();
     loop {
         if let Some(proposal) = bench.view().review.iter().max_by_key(|proposal| proposal.number) {
@@ -123,7 +121,7 @@ async fn a_run_is_followed_line_by_line_from_the_question_to_its_end() {
 
 #[tokio::test]
 async fn a_call_that_nobody_decides_gives_a_run_id_and_the_run_can_be_asked_about() {
-    let bench = Bench::new();
+    let bench = AgentWorkbenchFixture::new();
     let service = service_in(&bench, McpMode::Guarded);
     let mut talk = Talk::modern(&service);
     let answer = talk.call("run_terraform", json!({ "command": "plan", "waitSeconds": 0 })).await;
@@ -153,7 +151,7 @@ async fn a_call_that_nobody_decides_gives_a_run_id_and_the_run_can_be_asked_abou
     );
 
     // After a restart only the proposal remains.
-    let fresh = Bench::new();
+    let fresh = AgentWorkbenchFixture::new();
     fresh.review(|queue, _| *queue = bench.view().review.clone());
     fresh.review(|queue, _| drop(queue.record_outcome(id, "run 1 (plan) succeeded")));
     let mut again = Talk::modern(&service_in(&fresh, McpMode::Guarded));
@@ -191,11 +189,13 @@ async fn giving_up_withdraws_what_nobody_has_decided_and_stops_what_changes_noth
     let call = begin(&mut talk, json!({ "command": "apply", "confirmed": true })).await;
     let (id, _) = asked(&bench).await;
     talk.say(&cancel(call)).await;
-    wait_for(&bench, |bench| bench.view().review.get(id).unwrap().state == ProposalState::Withdrawn).await;
+    let is_withdrawn = async || bench.view().review.get(id).unwrap().state == ProposalState::Withdrawn;
+    wait_until_async("the withdrawal", is_withdrawn).await;
 
     for (command, stops) in [("plan", true), ("apply", false)] {
         let call = begin(&mut talk, json!({ "command": command, "confirmed": true })).await;
-        wait_for(&bench, |bench| bench.view().review.iter().any(|p| p.state == ProposalState::Open)).await;
+        let is_open = async || bench.view().review.iter().any(|p| p.state == ProposalState::Open);
+        wait_until_async("an open proposal", is_open).await;
         let (id, _) = asked(&bench).await;
         bench.action_runs().begin(id);
         let stopped = Arc::new(AtomicBool::new(false));
@@ -207,7 +207,7 @@ async fn giving_up_withdraws_what_nobody_has_decided_and_stops_what_changes_noth
         }
         talk.say(&cancel(call)).await;
         if stops {
-            wait_for(&bench, |_| stopped.load(Ordering::SeqCst)).await;
+            wait_until_async("the end of the run", async || stopped.load(Ordering::SeqCst)).await;
         } else {
             // This call is answered after the cancellation was handled.
             talk.call("get_run", json!({ "runId": id })).await;
@@ -246,12 +246,4 @@ async fn a_project_tool_that_waits_answers_with_the_project() {
     );
     let quick = talk.call("save_project", json!({})).await;
     assert_eq!(quick["data"]["status"], json!("submitted"), "{quick}");
-}
-
-async fn wait_for(bench: &Bench, is_so: impl Fn(&Bench) -> bool) {
-    let until = tokio::time::Instant::now() + common::PATIENCE;
-    while !is_so(bench) {
-        assert!(tokio::time::Instant::now() < until, "in time");
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
 }

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Bench, Talk, service, service_in};
+use common::{AgentWorkbenchFixture, Talk, service, service_in};
 use serde_json::{Value, json};
 use shared_protocol::mcp::McpMode;
 
@@ -13,7 +13,7 @@ const MAX_SURFACE_TOKENS: usize = 6_000;
 
 #[tokio::test]
 async fn the_surface_is_as_it_was_and_light() {
-    let bench = Bench::new();
+    let bench = AgentWorkbenchFixture::new();
     let service = service(&bench);
     let mut talk = Talk::legacy(&service).await;
     let lists = [
@@ -28,11 +28,6 @@ async fn the_surface_is_as_it_was_and_light() {
     }
     let tools = surface["tools"].to_string();
     let weight = tools.len() / BYTES_A_TOKEN;
-    println!(
-        "{} tools weigh about {weight} tokens ({} bytes)",
-        surface["tools"].as_array().unwrap().len(),
-        tools.len()
-    );
     surface["weightInTokens"] = json!(weight);
     assert!(weight < MAX_SURFACE_TOKENS, "{weight}");
     for tool in surface["tools"].as_array().unwrap() {
@@ -46,7 +41,7 @@ async fn the_surface_is_as_it_was_and_light() {
 /// The tools that guarded mode adds.
 #[tokio::test]
 async fn what_guarded_mode_adds_is_as_it_was() {
-    let bench = Bench::new();
+    let bench = AgentWorkbenchFixture::new();
     let mut observing = Talk::legacy(&service(&bench)).await;
     let mut proposing = Talk::legacy(&service_in(&bench, McpMode::Guarded)).await;
     let known = observing.ask("tools/list", json!({})).await["result"]["tools"].clone();

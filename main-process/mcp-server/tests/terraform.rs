@@ -3,12 +3,12 @@
 
 mod common;
 
-use common::{Bench, Talk, service};
+use common::{AgentWorkbenchFixture, Talk, service};
 use serde_json::{Value, json};
 use shared_protocol::terraform::DeploymentState;
 use std::sync::Arc;
 
-fn first_node(bench: &Arc<Bench>) -> shared_protocol::NodeId {
+fn first_node(bench: &Arc<AgentWorkbenchFixture>) -> shared_protocol::NodeId {
     let snapshot = bench.snapshot();
     let board = snapshot.boards().next().unwrap().id;
     snapshot.nodes_on(board).next().unwrap().id
@@ -16,7 +16,7 @@ fn first_node(bench: &Arc<Bench>) -> shared_protocol::NodeId {
 
 #[tokio::test]
 async fn files_are_a_map_of_names_to_texts_or_one_in_parts() {
-    let bench = Bench::new();
+    let bench = AgentWorkbenchFixture::new();
     bench.add_buckets(3);
     let service = service(&bench);
     let mut talk = Talk::modern(&service);
@@ -41,7 +41,7 @@ async fn files_are_a_map_of_names_to_texts_or_one_in_parts() {
 
 #[tokio::test]
 async fn a_large_board_is_told_in_parts_that_hold_everything() {
-    let bench = Bench::new();
+    let bench = AgentWorkbenchFixture::new();
     bench.add_buckets(6_000);
     let service = service(&bench);
     let mut talk = Talk::modern(&service);
@@ -70,7 +70,7 @@ async fn a_large_board_is_told_in_parts_that_hold_everything() {
 
 #[tokio::test]
 async fn what_is_deployed_is_told_everywhere_and_to_subscribers() {
-    let bench = Bench::new();
+    let bench = AgentWorkbenchFixture::new();
     bench.add_buckets(2);
     let service = service(&bench);
     let mut talk = Talk::legacy(&service).await;
@@ -97,7 +97,7 @@ async fn what_is_deployed_is_told_everywhere_and_to_subscribers() {
 
 #[tokio::test]
 async fn costs_are_told_by_node_and_never_as_zero_when_unknown() {
-    let bench = Bench::new();
+    let bench = AgentWorkbenchFixture::new();
     bench.add_buckets(2);
     let service = service(&bench);
     let mut talk = Talk::modern(&service);
@@ -110,7 +110,7 @@ async fn costs_are_told_by_node_and_never_as_zero_when_unknown() {
 
 #[tokio::test]
 async fn what_terraform_would_refuse_is_a_problem_too() {
-    let bench = Bench::new();
+    let bench = AgentWorkbenchFixture::new();
     bench.run(json!({ "addNode": {
         "board": "main", "type": "terraform/core/terraform_data", "name": "odd", "props": { "extra": "not hcl {" }
     } }));

@@ -3,27 +3,26 @@
 
 mod common;
 
-use common::{Bench, Talk, service};
+use common::{AgentWorkbenchFixture, Talk, service};
 use serde_json::{Value, json};
 use shared_protocol::{
     ElementId,
     messages::{BoardViewport, Presence},
-    v0::{ComponentRegistry, GraphSnapshot},
 };
 use std::{collections::BTreeSet, sync::Arc};
 
-async fn talk(bench: &Arc<Bench>) -> Talk {
+async fn talk(bench: &Arc<AgentWorkbenchFixture>) -> Talk {
     Talk::modern(&service(bench))
 }
 
-fn node_id(bench: &Bench, name: &str) -> shared_protocol::NodeId {
+fn node_id(bench: &AgentWorkbenchFixture, name: &str) -> shared_protocol::NodeId {
     let snapshot = bench.snapshot();
     snapshot.nodes().find(|node| node.name.as_str() == name).unwrap().id
 }
 
 #[tokio::test]
 async fn an_agent_knows_what_is_selected_what_is_on_screen_and_what_changed() {
-    let bench = Bench::new();
+    let bench = AgentWorkbenchFixture::new();
     bench.add_buckets(3);
     let board = bench.snapshot().boards().next().unwrap().id;
     let node = node_id(&bench, "bucket_1");
@@ -53,7 +52,7 @@ async fn an_agent_knows_what_is_selected_what_is_on_screen_and_what_changed() {
 
 #[tokio::test]
 async fn changes_come_in_portions_and_old_ones_ask_for_a_resync() {
-    let bench = Bench::new();
+    let bench = AgentWorkbenchFixture::new();
     for index in 0..7 {
         bench.run(json!({ "addBoard": { "kind": "spec", "title": format!("Board {index}") } }));
     }
@@ -86,7 +85,7 @@ async fn changes_come_in_portions_and_old_ones_ask_for_a_resync() {
 
 #[tokio::test]
 async fn pages_of_every_list_lead_to_the_end() {
-    let bench = Bench::new();
+    let bench = AgentWorkbenchFixture::new();
     bench.add_buckets(57);
     let mut talk = talk(&bench).await;
     for (tool, arguments, items) in [
@@ -125,7 +124,7 @@ async fn pages_of_every_list_lead_to_the_end() {
 
 #[tokio::test]
 async fn a_cursor_of_another_list_or_state_is_refused() {
-    let bench = Bench::new();
+    let bench = AgentWorkbenchFixture::new();
     bench.add_buckets(20);
     let mut talk = talk(&bench).await;
     let page = talk.call("list_resources", json!({ "limit": 3 })).await;
@@ -141,7 +140,7 @@ async fn a_cursor_of_another_list_or_state_is_refused() {
 
 #[tokio::test]
 async fn a_large_diagram_comes_in_pages_below_the_wire_limit() {
-    let bench = Bench::new();
+    let bench = AgentWorkbenchFixture::new();
     bench.add_buckets(1_500);
     let mut talk = talk(&bench).await;
     let (mut cursor, mut nodes) = (None::<String>, 0);
@@ -161,7 +160,7 @@ async fn a_large_diagram_comes_in_pages_below_the_wire_limit() {
 
 #[tokio::test]
 async fn sensitive_values_are_shown_nowhere() {
-    let bench = Bench::new();
+    let bench = AgentWorkbenchFixture::new();
     let secret = "correct-horse-battery-staple-9";
     bench.run(
         json!({ "addNode": { "board": "main", "type": "azurerm/core/resource_group", "name": "group" } }),
@@ -198,7 +197,7 @@ async fn sensitive_values_are_shown_nowhere() {
 
 #[tokio::test]
 async fn words_of_the_document_cannot_hide_or_turn_around() {
-    let bench = Bench::new();
+    let bench = AgentWorkbenchFixture::new();
     bench.run(json!({ "addNode": {
         "board": "main", "type": "aws/storage/s3_bucket", "name": "b", "label": "safe\u{202e}gnp.exe\u{200b}"
     } }));
@@ -217,7 +216,7 @@ async fn words_of_the_document_cannot_hide_or_turn_around() {
 
 #[tokio::test]
 async fn wrong_arguments_say_what_to_do_instead() {
-    let bench = Bench::new();
+    let bench = AgentWorkbenchFixture::new();
     bench.add_buckets(2);
     let mut talk = talk(&bench).await;
     for (tool, arguments, code, field) in [
@@ -261,7 +260,7 @@ async fn wrong_arguments_say_what_to_do_instead() {
 
 #[tokio::test]
 async fn old_addresses_are_understood_and_not_listed() {
-    let bench = Bench::new();
+    let bench = AgentWorkbenchFixture::new();
     bench.add_buckets(1);
     let mut talk = talk(&bench).await;
     let listed = talk.ask("resources/list", json!({})).await.to_string();
@@ -278,8 +277,7 @@ async fn old_addresses_are_understood_and_not_listed() {
         assert_eq!(talk.read(old).await, talk.read(new).await, "{old}");
         assert!(!listed.contains(old) && listed.contains(new), "{old}");
     }
-    let _: ComponentRegistry =
-        serde_json::from_value(talk.read("draftboard://workspace/registry").await).unwrap();
+    assert_eq!(talk.read("draftboard://workspace/registry").await["schemaVersion"], "v0");
     let missing = talk.ask("resources/read", json!({ "uri": "draftboard://workspace/contxt" })).await;
     assert_eq!(missing["error"]["code"], json!(-32602));
     assert_eq!(
@@ -292,7 +290,7 @@ async fn old_addresses_are_understood_and_not_listed() {
 
 #[tokio::test]
 async fn pages_and_components_make_a_v0_graph() {
-    let bench = Bench::new();
+    let bench = AgentWorkbenchFixture::new();
     bench.run(json!({ "batch": { "commands": [
         { "addBoard": { "kind": "interface", "title": "Site" } },
         { "addNode": { "board": "site", "type": "ui.route", "name": "home", "props": { "path": "/home" } } },
@@ -301,14 +299,23 @@ async fn pages_and_components_make_a_v0_graph() {
     ] } }));
     let mut talk = talk(&bench).await;
     let value = talk.read("draftboard://workspace/graph").await;
-    let graph: GraphSnapshot = serde_json::from_value(value.clone()).unwrap();
-    assert_eq!((graph.nodes.len(), graph.edges.len()), (3, 3), "{value}");
-    assert!(value.to_string().contains("/home"));
+    let node_kinds: Vec<_> = value["nodes"].as_array().unwrap().iter().map(|node| &node["kind"]).collect();
+    assert_eq!(node_kinds, ["route", "componentType", "componentType"], "{value}");
+    assert_eq!((&value["schemaVersion"], &value["nodes"][0]["path"]), (&json!("v0"), &json!("/home")));
+    let (route, uses) = (&value["nodes"][0]["id"], "routeUsesComponentType");
+    assert_eq!(
+        value["edges"],
+        json!([
+            { "kind": uses, "routeId": route, "componentTypeId": "ui.button" },
+            { "kind": uses, "routeId": route, "componentTypeId": "ui.card" },
+            { "kind": "componentTypeUsesComponentType", "from": "ui.card", "to": "ui.button" },
+        ])
+    );
 }
 
 #[tokio::test]
 async fn without_a_workspace_everything_says_so() {
-    let bench = Bench::without_workspace();
+    let bench = AgentWorkbenchFixture::without_workspace();
     let mut talk = talk(&bench).await;
     for tool in
         ["get_workbench_context", "get_diagram", "list_resources", "validate_diagram", "list_proposals"]
@@ -328,7 +335,7 @@ async fn without_a_workspace_everything_says_so() {
 
 #[tokio::test]
 async fn a_picture_is_an_image_beside_the_envelope_and_fits() {
-    let bench = Bench::new();
+    let bench = AgentWorkbenchFixture::new();
     bench.add_buckets(1);
     let mut talk = talk(&bench).await;
     let answer = talk
@@ -345,7 +352,7 @@ async fn a_picture_is_an_image_beside_the_envelope_and_fits() {
 
 #[tokio::test]
 async fn prompts_speak_of_what_is_there_and_complete() {
-    let bench = Bench::new();
+    let bench = AgentWorkbenchFixture::new();
     let mut talk = talk(&bench).await;
     let prompt = talk
         .ask("prompts/get", json!({ "name": "scaffold-architecture", "arguments": { "description": "a shop", "board": "main" } }))
@@ -363,7 +370,7 @@ async fn prompts_speak_of_what_is_there_and_complete() {
 
 #[tokio::test]
 async fn the_same_question_has_the_same_bytes() {
-    let bench = Bench::new();
+    let bench = AgentWorkbenchFixture::new();
     bench.add_buckets(30);
     let mut talk = talk(&bench).await;
     let first = talk.call("get_diagram", json!({})).await;

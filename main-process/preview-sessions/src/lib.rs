@@ -40,9 +40,14 @@ use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 use rustix::event::{EventfdFlags, eventfd};
 use shared_protocol::{
     NodeId, Refusal, RefusalCode,
-    preview_sessions::{PreviewGesture, PreviewId, PreviewImage, PreviewRequest, PreviewResponse},
+    preview_sessions::{PreviewGesture, PreviewId, PreviewImage},
     preview_wire::PreviewScreen,
-    request::Responder,
+    request::{Request, Responder},
+    requests::{
+        CapturePreview, ClosePreview, ListPreviews, NavigatePreview, ReadPreviewLog, RestartPreview,
+        SelectInstance, SetPreviewMode, SetPreviewScreen, StartPreview, StopPreview,
+    },
+    service_calls,
 };
 use std::{
     io,
@@ -58,12 +63,26 @@ use workspace::Workspace;
 
 const MAX_QUEUED_ORDERS: usize = 1_024;
 
+service_calls! {
+    /// The requests that the sessions' thread answers.
+    pub enum PreviewCall {
+        ListPreviews,
+        StartPreview,
+        StopPreview,
+        RestartPreview,
+        ClosePreview,
+        NavigatePreview,
+        SetPreviewScreen,
+        SetPreviewMode,
+        SelectInstance,
+        ReadPreviewLog,
+        CapturePreview,
+    }
+}
+
 /// An order to the sessions' thread.
 pub enum PreviewOrder {
-    Request {
-        request: PreviewRequest,
-        responder: Responder<PreviewResponse>,
-    },
+    Request(PreviewCall),
     Gesture {
         session: PreviewId,
         gesture: PreviewGesture,
@@ -116,11 +135,14 @@ impl PreviewsHandle {
     }
 
     /// The response comes later, from another thread.
-    pub fn request(&self, request: PreviewRequest, responder: Responder<PreviewResponse>) {
-        if let Err(refused) = self.send(PreviewOrder::Request { request, responder })
-            && let (PreviewOrder::Request { responder, .. }, refusal) = *refused
+    pub fn request<R: Request>(&self, request: R, responder: Responder<R::Response>)
+    where
+        PreviewCall: From<(R, Responder<R::Response>)>,
+    {
+        if let Err(refused) = self.send(PreviewOrder::Request((request, responder).into()))
+            && let (PreviewOrder::Request(call), refusal) = *refused
         {
-            responder.send(Err(refusal));
+            call.refuse(refusal);
         }
     }
 

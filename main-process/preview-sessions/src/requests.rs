@@ -1,6 +1,7 @@
 //! Requests of window and terminals about sessions.
 
 use crate::{
+    PreviewCall,
     previewed_workspace::PreviewedWorkspace,
     screenshot::{Screenshot, ScreenshotTarget},
     session::{PreviewSession, SessionEvent},
@@ -9,11 +10,15 @@ use crate::{
 use shared_protocol::{
     NodeId, Refusal, RefusalCode,
     preview_sessions::{
-        MAX_PREVIEW_SESSIONS, PreviewGesture, PreviewId, PreviewRequest, PreviewResponse,
-        PreviewSessionStatus, PreviewTarget, TransientPropValue,
+        MAX_PREVIEW_SESSIONS, PreviewGesture, PreviewId, PreviewSessionStatus, PreviewTarget,
+        TransientPropValue,
     },
     preview_wire::{MAX_INPUT_EVENTS, MAX_PREVIEW_ID_CHARS, PreviewScreen},
     request::Responder,
+    requests::{
+        CapturePreview, ClosePreview, ExportedFile, NavigatePreview, ReadPreviewLog, RestartPreview,
+        SelectInstance, SetPreviewMode, SetPreviewScreen, StartPreview, StopPreview,
+    },
 };
 use std::{
     path::PathBuf,
@@ -24,40 +29,43 @@ pub(crate) const SCREENSHOT_TIMEOUT: Duration = Duration::from_secs(20);
 const MAX_TRIED_VALUES: usize = 256;
 
 impl SessionsThread {
-    pub(crate) fn request(
-        &mut self,
-        request: PreviewRequest,
-        responder: Responder<PreviewResponse>,
-        now: Instant,
-    ) {
+    pub(crate) fn handle(&mut self, call: PreviewCall, now: Instant) {
         let Some(workspace) = self.newest_workspace() else {
-            return responder.send(Err(Refusal::new(RefusalCode::NoWorkspace, "No workspace is open")));
+            return call.refuse(Refusal::new(RefusalCode::NoWorkspace, "No workspace is open"));
         };
-        let done = |()| PreviewResponse::Done;
-        let answer = match request {
-            PreviewRequest::Start { shows, screen } => self.begin(&workspace, shows, screen, now),
-            PreviewRequest::List => Ok(PreviewResponse::All(Box::new(self.view()))),
-            PreviewRequest::Log { session, after } => {
-                self.session(session).map(|session| PreviewResponse::Log(session.log.lines_after(after)))
+        match call {
+            PreviewCall::ListPreviews(_, responder) => responder.send(Ok(self.view())),
+            PreviewCall::StartPreview(StartPreview { shows, screen }, responder) => {
+                responder.send(self.begin(&workspace, shows, screen, now));
             }
-            PreviewRequest::Shot { session, path } => {
-                return self.request_screenshot(session, path, responder, now);
+            PreviewCall::StopPreview(StopPreview { session }, responder) => {
+                responder.send(self.session(session).map(PreviewSession::stop));
             }
-            PreviewRequest::Close(session) => self.close(session).map(done),
-            PreviewRequest::Stop(session) => self.session(session).map(PreviewSession::stop).map(done),
-            PreviewRequest::Restart(id) => self.restart(&workspace, id, now).map(done),
-            PreviewRequest::Navigate { session, route } => {
-                self.navigate(&workspace, session, route).map(done)
+            PreviewCall::RestartPreview(RestartPreview { session }, responder) => {
+                responder.send(self.restart(&workspace, session, now));
             }
-            PreviewRequest::Screen { session, screen } => self.set_screen(session, screen, now).map(done),
-            PreviewRequest::Mode { session, mode } => {
-                self.session(session).map(|session| session.set_mode(mode, now)).map(done)
+            PreviewCall::ClosePreview(ClosePreview { session }, responder) => {
+                responder.send(self.close(session));
             }
-            PreviewRequest::Select { session, instance } => {
-                self.session(session).map(|session| session.select(instance)).map(done)
+            PreviewCall::NavigatePreview(NavigatePreview { session, route }, responder) => {
+                responder.send(self.navigate(&workspace, session, route));
             }
-        };
-        responder.send(answer);
+            PreviewCall::SetPreviewScreen(SetPreviewScreen { session, screen }, responder) => {
+                responder.send(self.set_screen(session, screen, now));
+            }
+            PreviewCall::SetPreviewMode(SetPreviewMode { session, mode }, responder) => {
+                responder.send(self.session(session).map(|session| session.set_mode(mode, now)));
+            }
+            PreviewCall::SelectInstance(SelectInstance { session, instance }, responder) => {
+                responder.send(self.session(session).map(|session| session.select(instance)));
+            }
+            PreviewCall::ReadPreviewLog(ReadPreviewLog { session, after }, responder) => {
+                responder.send(self.session(session).map(|session| session.log.lines_after(after)));
+            }
+            PreviewCall::CapturePreview(CapturePreview { session, path }, responder) => {
+                self.request_screenshot(session, path, responder, now);
+            }
+        }
     }
 
     fn begin(
@@ -66,7 +74,7 @@ impl SessionsThread {
         shows: PreviewTarget,
         screen: PreviewScreen,
         now: Instant,
-    ) -> Result<PreviewResponse, Refusal> {
+    ) -> Result<PreviewId, Refusal> {
         if self.sessions.values().filter(|session| session.picture_of.is_none()).count()
             >= MAX_PREVIEW_SESSIONS
         {
@@ -77,7 +85,7 @@ impl SessionsThread {
         check_shown(workspace, &shows)?;
         let id = self.add(shows, screen);
         self.restart(workspace, id, now)?;
-        Ok(PreviewResponse::Started(id))
+        Ok(id)
     }
 
     fn restart(
@@ -119,7 +127,7 @@ impl SessionsThread {
         &mut self,
         id: PreviewId,
         path: String,
-        responder: Responder<PreviewResponse>,
+        responder: Responder<ExportedFile>,
         now: Instant,
     ) {
         let path = PathBuf::from(path);

@@ -2,10 +2,8 @@
 
 use frame_memory::{FrameCopy, FrameMemory};
 use shared_protocol::{
-    Refusal, RefusalCode,
-    preview_sessions::{PreviewImage, PreviewResponse},
-    preview_wire::PreviewScreen,
-    request::Responder,
+    Refusal, RefusalCode, preview_sessions::PreviewImage, preview_wire::PreviewScreen, request::Responder,
+    requests::ExportedFile,
 };
 use std::{
     path::{Path, PathBuf},
@@ -24,7 +22,7 @@ pub(crate) struct Screenshot {
 }
 
 pub(crate) enum ScreenshotTarget {
-    File { path: PathBuf, responder: Responder<PreviewResponse> },
+    File { path: PathBuf, responder: Responder<ExportedFile> },
     Pixels(Responder<PreviewImage>),
 }
 
@@ -63,9 +61,9 @@ fn no_picture(why: &str) -> Refusal {
     Refusal::new(RefusalCode::Internal, format!("The screenshot failed: {why}"))
 }
 
-fn save(path: &Path, bytes: &[u8]) -> Result<PreviewResponse, Refusal> {
+fn save(path: &Path, bytes: &[u8]) -> Result<ExportedFile, Refusal> {
     match std::fs::write(path, bytes) {
-        Ok(()) => Ok(PreviewResponse::Saved { path: path.display().to_string(), bytes: bytes.len() as u64 }),
+        Ok(()) => Ok(ExportedFile { path: path.display().to_string(), bytes: bytes.len() as u64 }),
         Err(error) => {
             let message = format!("{} could not be written: {error}", path.display());
             Err(Refusal::new(RefusalCode::StorageError, message)

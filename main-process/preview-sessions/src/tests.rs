@@ -1,7 +1,8 @@
 //! Sessions against previews that behave and previews that do not: each is a thread at the other end of a socket.
 
 use super::{
-    PreviewEvents, PreviewLauncher, PreviewOrder, PreviewProcess, PreviewWindowMessage, PreviewsHandle, start,
+    PreviewCall, PreviewEvents, PreviewLauncher, PreviewOrder, PreviewProcess, PreviewWindowMessage,
+    PreviewsHandle, start,
 };
 use crossbeam_channel::{Receiver, bounded};
 use frame_memory::DescriptorChannel;
@@ -10,14 +11,17 @@ use shared_protocol::{
     framing::{decode_json, encode_json},
     messages::ToRenderer,
     preview_sessions::{
-        PreviewGesture, PreviewId, PreviewRequest, PreviewResponse, PreviewSessionStatus, PreviewSessionView,
-        PreviewTarget, PreviewsView, TransientPropValue,
+        PreviewGesture, PreviewId, PreviewSessionStatus, PreviewSessionView, PreviewTarget, PreviewsView,
+        TransientPropValue,
     },
     preview_wire::{
         FromPreview, LandlockLevel, MAX_FROM_PREVIEW_BYTES, MAX_INPUT_EVENTS, MAX_TO_PREVIEW_BYTES,
         PREVIEW_PROTOCOL_VERSION, PreviewInputEvent, PreviewScreen, SandboxReport, ToPreview,
     },
-    request::Responder,
+    request::{Request, Responder},
+    requests::{
+        ClosePreview, ListPreviews, ReadPreviewLog, RestartPreview, SetPreviewMode, StartPreview, StopPreview,
+    },
     v0::PreviewLogLevel,
 };
 use std::{
@@ -27,12 +31,10 @@ use std::{
         atomic::{AtomicUsize, Ordering},
     },
     thread::JoinHandle,
-    time::{Duration, Instant},
 };
+use test_support::{PATIENCE, wait_for, wait_until};
 use workspace::time_and_seed;
 use workspace::{Workspace, WorkspaceTemplate, create};
-
-const PATIENCE: Duration = Duration::from_secs(40);
 
 /// Plays the preview; the number counts the starts, from 1.
 type Play = Arc<dyn Fn(Fake, usize) + Send + Sync>;
@@ -70,6 +72,10 @@ impl Fake {
 
     fn greet(&self, build: &str) {
         let sandbox = SandboxReport {
+            first_out_of_memory: true,
+            not_root: true,
+            namespaces: true,
+            no_capabilities: true,
             no_new_privileges: true,
             not_dumpable: true,
             no_new_executable_memory: true,
@@ -138,7 +144,7 @@ impl PreviewEvents for Heard {
     }
 }
 
-struct Bench {
+struct PreviewSessionsFixture {
     link: PreviewsHandle,
     workspace: Workspace,
     thread: Option<JoinHandle<()>>,
@@ -146,7 +152,7 @@ struct Bench {
     _folder: tempfile::TempDir,
 }
 
-impl Bench {
+impl PreviewSessionsFixture {
     fn new(play: impl Fn(Fake, usize) + Send + Sync + 'static) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().join("app");
@@ -161,7 +167,10 @@ impl Bench {
         Self { link, workspace, thread: Some(thread), around, _folder: folder }
     }
 
-    fn ask(&self, request: PreviewRequest) -> Result<PreviewResponse, Refusal> {
+    fn request<R: Request>(&self, request: R) -> Result<R::Response, Refusal>
+    where
+        PreviewCall: From<(R, Responder<R::Response>)>,
+    {
         let (done, answered) = bounded(1);
         self.link.request(request, Responder::new(move |result| drop(done.send(result))));
         answered.recv_timeout(PATIENCE).expect("an answer")
@@ -175,14 +184,11 @@ impl Bench {
     fn begin(&self) -> PreviewId {
         let screen = PreviewScreen::new(320, 200, 1.0, false).unwrap();
         let shows = PreviewTarget::Route(self.page("home"));
-        match self.ask(PreviewRequest::Start { shows, screen }).unwrap() {
-            PreviewResponse::Started(session) => session,
-            other => panic!("{other:?}"),
-        }
+        self.request(StartPreview { shows, screen }).unwrap()
     }
 
     fn view(&self, session: PreviewId) -> PreviewSessionView {
-        let Ok(PreviewResponse::All(view)) = self.ask(PreviewRequest::List) else { panic!() };
+        let view = self.request(ListPreviews {}).unwrap();
         view.sessions.into_iter().find(|view| view.id == session).unwrap()
     }
 
@@ -192,15 +198,7 @@ impl Bench {
         what: &str,
         is_so: impl Fn(&PreviewSessionView) -> bool,
     ) -> PreviewSessionView {
-        let deadline = Instant::now() + PATIENCE;
-        loop {
-            let view = self.view(session);
-            if is_so(&view) {
-                return view;
-            }
-            assert!(Instant::now() < deadline, "{what}: {view:?}");
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        wait_for(what, || Some(self.view(session)).filter(&is_so))
     }
 
     fn window(&self) -> Receiver<PreviewWindowMessage> {
@@ -210,7 +208,7 @@ impl Bench {
     }
 }
 
-impl Drop for Bench {
+impl Drop for PreviewSessionsFixture {
     fn drop(&mut self) {
         self.link.stop();
         if let Some(thread) = self.thread.take() {
@@ -231,7 +229,7 @@ fn has_failed(view: &PreviewSessionView) -> bool {
 fn a_session_comes_up_and_is_told_only_what_changed() {
     let told = Arc::new(Mutex::new(Vec::new()));
     let seen = Arc::clone(&told);
-    let mut bench = Bench::new(move |mut fake, _| {
+    let mut bench = PreviewSessionsFixture::new(move |mut fake, _| {
         fake.behave(|message| {
             seen.lock().unwrap().push(message.clone());
             false
@@ -274,17 +272,8 @@ fn a_session_comes_up_and_is_told_only_what_changed() {
         let mutation = workspace::Mutation::Run(Box::new(command));
         bench.workspace.execute(&mutation, &actor, time_and_seed()).unwrap();
         bench.link.show(&bench.workspace);
-        let deadline = Instant::now() + PATIENCE;
-        loop {
-            let told = told.lock().unwrap();
-            if told.iter().skip(before).any(is_it) {
-                assert_eq!(scenes(&told), 1, "not everything again");
-                break;
-            }
-            drop(told);
-            assert!(Instant::now() < deadline);
-            std::thread::sleep(Duration::from_millis(2));
-        }
+        wait_until("the one message", || told.lock().unwrap().iter().skip(before).any(is_it));
+        assert_eq!(scenes(&told.lock().unwrap()), 1, "not everything again");
     }
     let messages: Vec<PreviewWindowMessage> = window.try_iter().collect();
     let memory = messages.iter().find(|m| matches!(m.message, ToRenderer::PreviewMemory { .. }));
@@ -355,13 +344,14 @@ const JUNK: [Junk; 12] = [
 fn whatever_a_hostile_preview_says_ends_it_and_nothing_else() {
     let kind = Arc::new(AtomicUsize::new(usize::MAX));
     let chosen = Arc::clone(&kind);
-    let bench = Bench::new(move |mut fake, _| match JUNK.get(chosen.load(Ordering::SeqCst)) {
-        None => fake.behave(|_| false),
-        Some((_, say)) => {
-            say(&mut fake);
-            fake.answer(|_| false);
-        }
-    });
+    let bench =
+        PreviewSessionsFixture::new(move |mut fake, _| match JUNK.get(chosen.load(Ordering::SeqCst)) {
+            None => fake.behave(|_| false),
+            Some((_, say)) => {
+                say(&mut fake);
+                fake.answer(|_| false);
+            }
+        });
     let good = bench.begin();
     bench.until(good, "ready", is_ready);
     for (index, (reason, _)) in JUNK.iter().enumerate() {
@@ -370,7 +360,7 @@ fn whatever_a_hostile_preview_says_ends_it_and_nothing_else() {
         let view = bench.until(bad, reason, has_failed);
         let PreviewSessionStatus::Failed(failed) = &view.state else { panic!("{view:?}") };
         assert!(failed.what.contains(reason), "{index}: {}", failed.what);
-        bench.ask(PreviewRequest::Close(bad)).unwrap();
+        bench.request(ClosePreview { session: bad }).unwrap();
         assert!(is_ready(&bench.view(good)), "the other one goes on");
     }
 }
@@ -378,7 +368,7 @@ fn whatever_a_hostile_preview_says_ends_it_and_nothing_else() {
 /// As many events as may be sent at once, each answered by what an honest preview answers, are no flood.
 #[test]
 fn a_preview_that_answers_every_key_is_honest() {
-    let bench = Bench::new(|mut fake, _| {
+    let bench = PreviewSessionsFixture::new(|mut fake, _| {
         fake.greet("test");
         while let Some(message) = fake.next() {
             match message {
@@ -415,7 +405,7 @@ fn a_preview_that_answers_every_key_is_honest() {
 fn what_is_tried_ends_when_another_window_comes() {
     let shown = Arc::new(AtomicUsize::new(0));
     let seen = Arc::clone(&shown);
-    let bench = Bench::new(move |mut fake, _| {
+    let bench = PreviewSessionsFixture::new(move |mut fake, _| {
         fake.behave(|message| {
             if let ToPreview::Scene { overrides, .. } | ToPreview::Overrides { overrides, .. } = message {
                 seen.store(overrides.len(), Ordering::SeqCst);
@@ -429,11 +419,7 @@ fn what_is_tried_ends_when_another_window_comes() {
     let tried = TransientPropValue { instance: "a".into(), path: "/b".into(), value: 1.into() };
     bench.link.gesture(session, PreviewGesture::Try(vec![tried]));
     let until = |wanted: usize| {
-        let deadline = Instant::now() + PATIENCE;
-        while shown.load(Ordering::SeqCst) != wanted {
-            assert!(Instant::now() < deadline, "{wanted}");
-            std::thread::sleep(Duration::from_millis(2));
-        }
+        wait_until("the values that are tried", || shown.load(Ordering::SeqCst) == wanted);
     };
     until(1);
     let _next = bench.window();
@@ -448,7 +434,7 @@ fn write(stream: &UnixStream, bytes: &[u8]) {
 #[test]
 fn the_component_that_ends_it_twice_is_left_out_and_the_rest_is_shown() {
     // Ends whenever it is shown this one.
-    let bench = Bench::new(|mut fake, _| {
+    let bench = PreviewSessionsFixture::new(|mut fake, _| {
         let mut has_badge = false;
         fake.behave(|message| {
             match message {
@@ -464,12 +450,10 @@ fn the_component_that_ends_it_twice_is_left_out_and_the_rest_is_shown() {
     let session = bench.begin();
     let view = bench.until(session, "ready without it", is_ready);
     assert_eq!(view.quarantined, ["ui.badge"]);
-    let PreviewResponse::Log(log) = bench.ask(PreviewRequest::Log { session, after: 0 }).unwrap() else {
-        panic!()
-    };
+    let log = bench.request(ReadPreviewLog { session, after: 0 }).unwrap();
     assert!(log.iter().any(|line| line.message.contains("ui.badge ended the preview twice")), "{log:?}");
     // A person may try again.
-    bench.ask(PreviewRequest::Restart(session)).unwrap();
+    bench.request(RestartPreview { session }).unwrap();
     assert!(bench.until(session, "again", |view| !view.quarantined.is_empty()).quarantined.len() == 1);
 }
 
@@ -477,7 +461,7 @@ fn the_component_that_ends_it_twice_is_left_out_and_the_rest_is_shown() {
 fn one_that_does_not_answer_is_ended_and_what_is_tried_is_tried_again() {
     let tried = Arc::new(Mutex::new(0));
     let seen = Arc::clone(&tried);
-    let bench = Bench::new(move |mut fake, start| {
+    let bench = PreviewSessionsFixture::new(move |mut fake, start| {
         fake.behave(|message| {
             let is_tried = matches!(message, ToPreview::Scene { overrides, .. }
                 | ToPreview::Overrides { overrides, .. } if !overrides.is_empty());
@@ -507,7 +491,7 @@ fn one_that_does_not_answer_is_ended_and_what_is_tried_is_tried_again() {
 #[test]
 fn what_is_picked_is_chosen_and_what_is_pressed_leads_on() {
     let (here, there) = bounded::<FromPreview>(8);
-    let bench = Bench::new(move |mut fake, _| {
+    let bench = PreviewSessionsFixture::new(move |mut fake, _| {
         fake.greet("test");
         while let Some(message) = fake.next() {
             if let ToPreview::Ping { number } = message {
@@ -531,7 +515,7 @@ fn what_is_picked_is_chosen_and_what_is_pressed_leads_on() {
         file: "components/button.component.yaml".into(),
         line: 3,
     };
-    let mode = |mode| bench.ask(PreviewRequest::Mode { session, mode }).unwrap();
+    let mode = |mode| bench.request(SetPreviewMode { session, mode }).unwrap();
     here.send(FromPreview::Instances { revision: 1, instances: vec![boxed] }).unwrap();
     here.send(FromPreview::Picked { instance: Some(open.to_string()) }).unwrap();
     mode(shared_protocol::preview_wire::PreviewMode::Inspect);
@@ -555,28 +539,28 @@ fn what_is_picked_is_chosen_and_what_is_pressed_leads_on() {
 
 #[test]
 fn there_are_bounds_and_words_for_what_is_not_there() {
-    let bench = Bench::new(|mut fake, _| fake.behave(|_| false));
+    let bench = PreviewSessionsFixture::new(|mut fake, _| fake.behave(|_| false));
     let screen = PreviewScreen { width: 0, height: 1, quarters: 4, dark: false };
     let shows = PreviewTarget::Route(bench.page("home"));
-    assert!(bench.ask(PreviewRequest::Start { shows, screen }).is_err());
+    assert!(bench.request(StartPreview { shows, screen }).is_err());
     let screen = PreviewScreen::new(10, 10, 1.0, false).unwrap();
     for shows in [
         PreviewTarget::Route(bench.page("open")),
         PreviewTarget::Component { component: "ui.nothing".into() },
         PreviewTarget::Variant { component: "ui.button".into(), variant: "nothing".into() },
     ] {
-        assert!(bench.ask(PreviewRequest::Start { shows, screen }).is_err());
+        assert!(bench.request(StartPreview { shows, screen }).is_err());
     }
     let sessions: Vec<PreviewId> =
         (0..shared_protocol::preview_sessions::MAX_PREVIEW_SESSIONS).map(|_| bench.begin()).collect();
     let shows = PreviewTarget::Component { component: "ui.button".into() };
-    assert!(bench.ask(PreviewRequest::Start { shows, screen }).is_err());
+    assert!(bench.request(StartPreview { shows, screen }).is_err());
     for session in sessions {
         bench.until(session, "ready", is_ready);
-        bench.ask(PreviewRequest::Stop(session)).unwrap();
+        bench.request(StopPreview { session }).unwrap();
         assert_eq!(bench.view(session).state, PreviewSessionStatus::Stopped);
-        bench.ask(PreviewRequest::Close(session)).unwrap();
-        assert!(bench.ask(PreviewRequest::Stop(session)).is_err());
+        bench.request(ClosePreview { session }).unwrap();
+        assert!(bench.request(StopPreview { session }).is_err());
     }
 }
 
@@ -586,10 +570,10 @@ fn orders_that_nobody_takes_are_refused() {
     let (done, answered) = bounded(4_096);
     for _ in 0..super::MAX_QUEUED_ORDERS + 10 {
         let done = done.clone();
-        let send = move |result: Result<PreviewResponse, Refusal>| {
+        let send = move |result: Result<PreviewsView, Refusal>| {
             let _ = done.try_send(result.is_err());
         };
-        link.request(PreviewRequest::List, Responder::new(send));
+        link.request(ListPreviews {}, Responder::new(send));
     }
     assert_eq!(answered.try_iter().filter(|refused| *refused).count(), 10);
 }

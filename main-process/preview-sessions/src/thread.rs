@@ -104,9 +104,9 @@ impl SessionsThread {
     fn take_orders(&mut self, now: Instant) -> bool {
         for _ in 0..MAX_TURN_ORDERS {
             match self.orders.try_recv() {
-                Ok(PreviewOrder::Request { request, responder }) => {
+                Ok(PreviewOrder::Request(call)) => {
                     self.sync_workspace(now);
-                    self.request(request, responder, now);
+                    self.handle(call, now);
                 }
                 Ok(PreviewOrder::Gesture { session, gesture }) => self.gesture(session, gesture),
                 Ok(PreviewOrder::Attach(queue)) => {

@@ -37,11 +37,6 @@ impl ExitReason {
             other => other,
         }
     }
-
-    /// True for everything that a restart policy counts.
-    pub fn is_crash(self) -> bool {
-        self != Self::Clean
-    }
 }
 
 impl From<ExitStatus> for ExitReason {

@@ -1,5 +1,6 @@
 //! The status of a process in `/proc/<pid>/stat`.
 
+use super::process_tree::children_of;
 use std::io;
 
 /// The fields that identify a process and its state.
@@ -41,9 +42,10 @@ impl ProcStat {
     }
 }
 
-/// The CPU time of a process in hundredths of a second.
+/// The CPU time of a process and its living descendants, in hundredths of a second.
 pub fn cpu_ticks(pid: u32) -> Option<u64> {
-    ProcStat::read(pid).ok().map(|stat| stat.cpu_ticks)
+    let own = ProcStat::read(pid).ok()?.cpu_ticks;
+    Some(children_of(pid).into_iter().filter_map(cpu_ticks).fold(own, u64::saturating_add))
 }
 
 #[cfg(test)]

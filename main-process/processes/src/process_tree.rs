@@ -63,7 +63,7 @@ fn signal_if(pid: u32, signals: &[Signal], still_ours: impl Fn(&ProcStat) -> boo
 }
 
 /// Direct children, whichever thread of `pid` started them.
-fn children_of(pid: u32) -> Vec<u32> {
+pub(crate) fn children_of(pid: u32) -> Vec<u32> {
     let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else { return Vec::new() };
     let mut children = Vec::new();
     for thread in threads.flatten() {

@@ -11,13 +11,13 @@ use processes::{
     Environment, ExitReason, GuardError, GuardedProgram, ProgramLaunch, StdStream, WardenCommand, run_warden,
     spawn_guarded,
 };
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::Signal;
+use test_support::{PATIENCE, processes as process_table, processes::signal, wait_until, wait_until_within};
 
 const PART: &str = "DRAFTBOARD_TEST_PART";
 /// Inherited by everything a test starts, so that nothing can hide from the count at its end.
 const MARK: &str = "DRAFTBOARD_TEST_MARK";
 const SCRIPT: &str = "DRAFTBOARD_TEST_SCRIPT";
-const LONG: Duration = Duration::from_secs(10);
 
 /// Daemons as they come: one in the background, one with a session of its own, one in front.
 const FAMILY: &str = "sleep 300 & (setsid sleep 300 &) ; sleep 300";
@@ -38,7 +38,7 @@ fn child_entry() {
             let child = shell(&std::env::var(SCRIPT).unwrap(), &mark, |_| {}).unwrap();
             println!("warden={}", child.warden_pid());
             loop {
-                std::thread::sleep(LONG);
+                std::thread::park();
             }
         }
         other => panic!("no such part: {other}"),
@@ -69,61 +69,27 @@ fn new_mark() -> String {
     format!("{}-{count}-end", std::process::id())
 }
 
-/// Every living process with this mark and what it is. The dead have no environment.
+/// Returns every living process with this mark and its program.
 fn marked(mark: &str) -> Vec<(u32, String)> {
-    let wanted = format!("{MARK}={mark}");
-    let mut found = Vec::new();
-    for entry in std::fs::read_dir("/proc").unwrap().flatten() {
-        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else {
-            continue;
-        };
-        let environment = std::fs::read(entry.path().join("environ")).unwrap_or_default();
-        if environment.split(|byte| *byte == 0).any(|variable| variable == wanted.as_bytes()) {
-            let name = std::fs::read_to_string(entry.path().join("comm")).unwrap_or_default();
-            found.push((pid, name.trim().to_owned()));
-        }
-    }
-    found
+    let marked = process_table::with_environment(format!("{MARK}={mark}").as_ref());
+    marked.into_iter().map(|pid| (pid, process_table::program_name(pid))).collect()
 }
 
 fn wait_for_sleepers(mark: &str, count: usize) {
-    let begin = Instant::now();
-    while marked(mark).iter().filter(|(_, name)| name == "sleep").count() < count {
-        assert!(begin.elapsed() < LONG, "only {:?} came up", marked(mark));
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    let is_sleeper = |(_, name): &&(u32, String)| name == "sleep";
+    wait_until("all sleepers", || marked(mark).iter().filter(is_sleeper).count() >= count);
 }
 
 fn wait_until_stopped(pids: &[u32]) {
-    let is_stopped = |pid: &u32| {
-        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
-        stat.rsplit(')').next().unwrap().trim_start().starts_with('T')
-    };
-    let begin = Instant::now();
-    while !pids.iter().all(is_stopped) {
-        assert!(begin.elapsed() < LONG);
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    wait_until("stopped processes", || pids.iter().all(|pid| process_table::is_stopped(*pid)));
 }
 
 fn assert_none_left_within(mark: &str, limit: Duration) {
-    let begin = Instant::now();
-    loop {
-        let left = marked(mark);
-        if left.is_empty() {
-            return;
-        }
-        assert!(begin.elapsed() < limit, "still there after {limit:?}: {left:?}");
-        std::thread::sleep(Duration::from_millis(5));
-    }
-}
-
-fn signal(pid: u32, signal: Signal) {
-    kill_process(Pid::from_raw(i32::try_from(pid).unwrap()).unwrap(), signal).unwrap();
+    wait_until_within(limit, "the end of all marked processes", || marked(mark).is_empty());
 }
 
 fn reason(child: &mut GuardedProgram) -> ExitReason {
-    child.wait(Some(LONG)).unwrap().expect("ended in time").into()
+    child.wait(Some(PATIENCE)).unwrap().expect("ended in time").into()
 }
 
 /// Starts a process that stands for main, kills it with SIGKILL and expects that nothing is left of the

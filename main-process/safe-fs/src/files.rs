@@ -1,7 +1,6 @@
-//! Files in a folder: opens regular files only and follows no links, limits the bytes read, replaces files
-//! atomically.
+//! Files in a folder: opens regular files only and follows no links, limits the bytes read.
 
-use crate::{FolderEntry, create_folder, list, open_folder};
+use crate::{FolderEntry, create_folder, list, open_folder, write::replace};
 use rustix::{
     fd::{AsFd as _, BorrowedFd, OwnedFd},
     fs::{AtFlags, FileType, Mode, OFlags},
@@ -9,14 +8,12 @@ use rustix::{
 };
 use std::{
     fs::File,
-    io::{self, Read as _, Write as _},
+    io::{self, Read as _},
     path::{Component, Path, PathBuf},
-    sync::atomic::{AtomicU32, Ordering},
 };
 
-const TEMPORARY_PREFIX: &str = ".draftboard-saving-";
 /// Read and write access for the owner only.
-const PRIVATE_MODE: Mode = Mode::RUSR.union(Mode::WUSR);
+pub(crate) const PRIVATE_MODE: Mode = Mode::RUSR.union(Mode::WUSR);
 /// `NONBLOCK` keeps the open of a pipe or a device from blocking until its other end is opened.
 const SAFE_FLAGS: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::CLOEXEC);
 
@@ -299,71 +296,6 @@ pub fn create_new(folder: BorrowedFd<'_>, name: &str, mode: Mode) -> Result<File
     Ok(File::from(rustix::fs::openat(folder, name, flags, mode)?))
 }
 
-/// Returns whether [`replace`] generated this name. Such a file was left by a crash.
-pub fn is_temporary(name: &str) -> bool {
-    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    name.strip_prefix(TEMPORARY_PREFIX)
-        .and_then(|numbers| numbers.split_once('-'))
-        .is_some_and(|(process, number)| is_number(process) && is_number(number))
-}
-
-/// Returns a name for a temporary file. It contains the process id, so that two processes never share a name.
-pub fn temporary_name() -> String {
-    static NEXT: AtomicU32 = AtomicU32::new(1);
-    format!("{TEMPORARY_PREFIX}{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
-}
-
-/// Replaces the content of a regular file, or creates it: writes and syncs a temporary file in the same folder,
-/// then renames it over the target. After a crash the file holds either its old content or all of `bytes`. Keeps
-/// owner and mode. The caller syncs the folder.
-pub fn replace(folder: BorrowedFd<'_>, name: &str, bytes: &[u8]) -> Result<(), PathProblem> {
-    let existing = match rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
-        Ok(stat) => match FileType::from_raw_mode(stat.st_mode) {
-            FileType::Symlink => return Err(PathProblem::Link),
-            FileType::RegularFile => Some(stat),
-            _ => return Err(PathProblem::NotAFile),
-        },
-        Err(Errno::NOENT) => None,
-        Err(errno) => return Err(errno.into()),
-    };
-    // The file is write-protected. A rename would bypass the protection, so the write is refused.
-    let writable = Mode::WUSR | Mode::WGRP | Mode::WOTH;
-    if existing.as_ref().is_some_and(|stat| !Mode::from_raw_mode(stat.st_mode).intersects(writable)) {
-        return Err(PathProblem::Protected);
-    }
-    let temporary = temporary_name();
-    let written = write_synced(folder, &temporary, bytes, existing.as_ref())
-        .and_then(|()| Ok(rustix::fs::renameat(folder, &temporary, folder, name)?));
-    if written.is_err() {
-        let _ = rustix::fs::unlinkat(folder, &temporary, AtFlags::empty());
-    }
-    written
-}
-
-fn write_synced(
-    folder: BorrowedFd<'_>,
-    name: &str,
-    bytes: &[u8],
-    existing: Option<&rustix::fs::Stat>,
-) -> Result<(), PathProblem> {
-    // A new file gets its mode from the umask. A replacement stays private until it has the mode of the original.
-    let mode = if existing.is_some() { PRIVATE_MODE } else { Mode::from_raw_mode(0o666) };
-    let mut file = create_new(folder, name, mode)?;
-    file.write_all(bytes)?;
-    if let Some(existing) = existing {
-        let stat = rustix::fs::fstat(&file)?;
-        if (stat.st_uid, stat.st_gid) != (existing.st_uid, existing.st_gid) {
-            use rustix::fs::{Gid, Uid};
-            let owner = (Uid::from_raw(existing.st_uid), Gid::from_raw(existing.st_gid));
-            // Only root can change the owner. For other users the file becomes theirs, as in any editor that saves
-            // by renaming.
-            let _ = rustix::fs::fchown(&file, Some(owner.0), Some(owner.1));
-        }
-        rustix::fs::fchmod(&file, Mode::from_raw_mode(existing.st_mode))?;
-    }
-    Ok(file.sync_all()?)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -405,27 +337,11 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_replaced_whole_and_keeps_its_mode() {
-        use std::os::unix::fs::PermissionsExt as _;
+    fn no_more_bytes_are_read_than_permitted() {
         let root = tempfile::tempdir().unwrap();
+        fs::write(root.path().join("file"), "two").unwrap();
         let folder = SafeFolder::open(&root.path().canonicalize().unwrap()).unwrap();
-        folder.write_atomic("a/b", b"one").unwrap();
-        let file = root.path().join("a/b");
-        fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).unwrap();
-        folder.write_atomic("a/b", b"two").unwrap();
-        assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o640);
-        assert_eq!(folder.read("a/b", 3).unwrap(), b"two");
-        assert_eq!(folder.read("a/b", 2).unwrap_err().problem, PathProblem::TooLarge { max_bytes: 2 });
-        fs::set_permissions(&file, fs::Permissions::from_mode(0o440)).unwrap();
-        assert_eq!(folder.write_atomic("a/b", b"three").unwrap_err().problem, PathProblem::Protected);
-        assert_eq!(fs::read_dir(root.path().join("a")).unwrap().count(), 1, "nothing is left beside it");
-    }
-
-    #[test]
-    fn only_our_own_names_are_temporary() {
-        assert!(is_temporary(&temporary_name()));
-        for name in ["", ".draftboard-saving-", ".draftboard-saving-1", ".draftboard-saving-1-x", "a.tmp"] {
-            assert!(!is_temporary(name), "{name}");
-        }
+        assert_eq!(folder.read("file", 3).unwrap(), b"two");
+        assert_eq!(folder.read("file", 2).unwrap_err().problem, PathProblem::TooLarge { max_bytes: 2 });
     }
 }

@@ -1,14 +1,13 @@
 //! Access to folders and files under an open root folder, without following symbolic links.
 //!
-//! Owns: finding, opening, creating and replacing the files of workspaces, bundles and imported folders. Must not
-//! know: the owner or the meaning of those files.
+//! Owns: finding, opening, creating and replacing the files of workspaces, bundles and imported folders, and replacing
+//! files in the user's own folders. Must not know: the owner or the meaning of those files.
 
 mod files;
+mod write;
 
-pub use files::{
-    PathError, PathProblem, SafeFolder, create_new, is_temporary, open_regular, read_bounded, replace,
-    temporary_name,
-};
+pub use files::{PathError, PathProblem, SafeFolder, create_new, open_regular, read_bounded};
+pub use write::{is_temporary, replace, temporary_name, write_private, write_with_mode};
 
 use rustix::{
     fd::{AsFd as _, BorrowedFd, OwnedFd},

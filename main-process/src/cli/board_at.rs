@@ -1,10 +1,12 @@
 //! The board of a command, reached through a running Draftboard or directly.
 
 use super::{WorkspaceArguments, format, workspace_at::ReachedWorkspace};
+use crate::terraform_worker::TerraformCall;
 use shared_protocol::{
     Board, BoardId, BoardKind, NodeId, Refusal, RefusalCode,
     messages::ProblemSeverity,
-    requests::{ReadDocument, TerminalRequest},
+    request::{Request, Responder},
+    requests::{ReadDocument, WorkbenchRequest},
     terraform::TerraformFindingView,
 };
 use std::collections::HashMap;
@@ -47,7 +49,11 @@ impl BoardAt {
     }
 
     /// Sends a request about the board's Terraform.
-    pub(super) fn request<R: TerminalRequest>(&mut self, request: R) -> Result<R::Response, Refusal> {
+    pub(super) fn request<R>(&mut self, request: R) -> Result<R::Response, Refusal>
+    where
+        R: Request<Frame = WorkbenchRequest>,
+        TerraformCall: From<(R, Responder<R::Response>)>,
+    {
         self.workspace.terraform(request)
     }
 

@@ -2,12 +2,12 @@
 
 use super::{WorkspaceArguments, format, workspace_at};
 use agents::standalone;
-use bundles::{Bundle, BundleEntity, BundleFinding, BundleSource, BundleValue, Bundles};
+use bundles::{Bundle, BundleEntity, BundleFinding, BundleSource, Bundles};
 use clap::Subcommand;
 use journal::{WorkspaceFiles, WorkspacePath, read_config};
 use safe_fs::SafeFolder;
 use serde_json::{Map, Value, json};
-use shared_protocol::{Refusal, RefusalCode, SourcePath};
+use shared_protocol::{OrderedValue, Refusal, RefusalCode, SourcePath};
 use std::{path::PathBuf, process::ExitCode};
 
 pub(super) const HELP: &str = "Examples:\n  draftboard bundle validate specs/lockers\n  \
@@ -230,7 +230,7 @@ fn read(bundles: &Bundles, id: &str) -> Result<BundleResult, Refusal> {
             })?;
             let mut data = brief(bundle, entity);
             data["file"] = json!(entity.path());
-            data["data"] = BundleValue::to_json(entity.data());
+            data["data"] = OrderedValue::to_json(entity.data());
             Ok(BundleResult { words: text, data, failed: false })
         }
         several => {

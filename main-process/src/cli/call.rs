@@ -124,13 +124,22 @@ pub(super) fn send(workspace: Option<&Path>, method: &str, mut params: Value) ->
     }
 }
 
-/// An error of the protocol, or of a tool, as a refusal. Agents know more codes than terminals, so only those that both have
-/// are kept.
+/// The codes that agents have and terminals do not.
+const AGENTS_ONLY: [RefusalCode; 5] = [
+    RefusalCode::DeleteBlocked,
+    RefusalCode::ActuationDisabled,
+    RefusalCode::AwaitingReview,
+    RefusalCode::NoPreview,
+    RefusalCode::BridgeDisconnected,
+];
+
+/// An error of the protocol, or of a tool, as a refusal. Only codes that agents and terminals both have are kept.
 fn refusal(message: &Value, code: &Value, details: &Value) -> Refusal {
     let texts = |value: &Value| -> Vec<String> {
         value.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
     };
-    let code = serde_json::from_value(code.clone()).unwrap_or(RefusalCode::BadRequest);
+    let code = serde_json::from_value(code.clone()).ok().filter(|code| !AGENTS_ONLY.contains(code));
+    let code = code.unwrap_or(RefusalCode::BadRequest);
     let mut refusal =
         Refusal::new(code, message.as_str().unwrap_or("refused")).suggest(texts(&details["suggestions"]));
     refusal.hints = texts(&details["hints"]);

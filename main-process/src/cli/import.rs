@@ -32,7 +32,7 @@ fn answer(asked: &ImportArguments) -> Result<ExitCode, Refusal> {
     // The running Draftboard may have another current folder.
     let folder = std::path::absolute(&asked.folder).unwrap_or_else(|_| asked.folder.clone());
     let import = ImportBoard { path: folder.display().to_string(), name: asked.into.clone() };
-    let ImportedBoard { board, revision, notes } = reached.terraform(import)?;
+    let ImportedBoard { board, revision, notes } = reached.import(import)?;
     let document = reached.request(ReadDocument {})?;
     let name = document.boards.iter().find(|known| known.id == board);
     let name = name.map_or_else(|| board.to_string(), |known| known.name.to_string());

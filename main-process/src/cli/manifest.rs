@@ -13,8 +13,8 @@ use safe_fs::SafeFolder;
 use serde_json::{Value, json};
 use shared_protocol::{
     Refusal, RefusalCode,
-    requests::DecideManifest,
-    upstreams::{ManagedServerDecision, ManifestBrief, TypedSecret},
+    decisions::{ApproveManifest, SetManifestSecret},
+    upstreams::{ManifestBrief, TypedSecret},
 };
 use std::{
     path::{Path, PathBuf},
@@ -116,7 +116,7 @@ fn approve(named: &str, at: &WorkspaceArguments) -> Result<ExitCode, Refusal> {
     let hash = manifest.hash.clone().ok_or_else(unreadable)?;
     // On standard error: the person must see it, also when the output is redirected.
     review::print_line(&format_manifests(std::slice::from_ref(&manifest)));
-    session.decide(DecideManifest(ManagedServerDecision::ApproveManifest { hash }))?;
+    session.decide(ApproveManifest { hash })?;
     session.print(&Value::Null, || format!("Approved {}", manifest.path))
 }
 
@@ -132,8 +132,7 @@ fn secret(named: &str, credential: &str, at: &WorkspaceArguments) -> Result<Exit
     let id = manifest.id.clone().ok_or_else(unreadable)?;
     let typed = TypedSecret(review::prompt_secret(&format!("Credential {credential} of {id}: "))?);
     let credential = credential.to_owned();
-    let secret = ManagedServerDecision::SetManifestSecret { manifest: id, credential, secret: typed };
-    session.decide(DecideManifest(secret))?;
+    session.decide(SetManifestSecret { manifest: id, credential, secret: typed })?;
     session.print(&Value::Null, || "Saved the credential".to_owned())
 }
 

@@ -6,8 +6,12 @@ use authority::unified_diff;
 use clap::Subcommand;
 use shared_protocol::{
     ProposalState, ProposalSubject, Refusal, RefusalCode,
+    decisions::{
+        AcceptProposal, DecidedProposal, ListQueue, PersonDecision, ProposalDecision, RejectProposal,
+        ShowProposal,
+    },
     proposal::ElementChangeKind,
-    requests::{AcceptProposal, DecidedProposal, ListQueue, RejectProposal, ShowProposal, TypedDecision},
+    request::Request,
     review::{FieldChange, FieldClash, ProposalBrief, ProposalDetails, ProposedElement},
     terraform::{PlanCounts, PlannedAction, RequestPlanState, RequestPlanView},
 };
@@ -65,7 +69,7 @@ fn connect(at: &WorkspaceArguments) -> Result<TerminalClient, Refusal> {
 }
 
 fn list(mut client: TerminalClient, json: bool) -> Result<(), Refusal> {
-    let proposals = client.review(ListQueue)?;
+    let proposals = client.request(ListQueue {})?;
     if json {
         format::print_json(&serde_json::json!({ "ok": true, "data": proposals }));
     } else if proposals.is_empty() {
@@ -93,8 +97,8 @@ fn line(brief: &ProposalBrief) -> String {
     )
 }
 
-fn open_proposal(client: &mut TerminalClient, proposal: String) -> Result<Box<ProposalDetails>, Refusal> {
-    Ok(client.review(ShowProposal(proposal))?)
+fn open_proposal(client: &mut TerminalClient, proposal: String) -> Result<ProposalDetails, Refusal> {
+    Ok(client.request(ShowProposal { proposal })?)
 }
 
 fn show(mut client: TerminalClient, proposal: String, json: bool) -> Result<(), Refusal> {
@@ -248,7 +252,7 @@ fn accept(mut client: TerminalClient, proposal: String, only: &[String], json: b
         .collect();
     confirm_each(&opened, &destructive)?;
     let verdict = opened.verdict(chosen, destructive);
-    decide(client, AcceptProposal(verdict), json)
+    decide(client, AcceptProposal { verdict }, json)
 }
 
 /// Asks about every removal by itself, together with its effects.
@@ -287,21 +291,25 @@ fn select_subjects(opened: &ProposalDetails, only: &[String]) -> Result<Vec<Prop
 fn reject(mut client: TerminalClient, proposal: String, reason: String, json: bool) -> Result<(), Refusal> {
     person_is_here()?;
     let opened = open_proposal(&mut client, proposal)?;
-    decide(client, RejectProposal((opened.brief.id, opened.brief.version, reason)), json)
+    let ProposalBrief { id, version, .. } = opened.brief;
+    decide(client, RejectProposal { proposal: id, version, reason }, json)
 }
 
 /// Submits a decision and asks the person for the code that Draftboard shows elsewhere.
-pub(super) fn decide_with_code<D: TypedDecision>(
+pub(super) fn decide_with_code<D: Request>(
     client: &mut TerminalClient,
     decision: D,
-) -> Result<D::Outcome, Refusal> {
+) -> Result<D::Response, Refusal>
+where
+    PersonDecision: From<D::Frame>,
+{
     person_is_here()?;
     Ok(client.decide(decision, |place| prompt(&format!("The code is shown in {place}. Code: ")))?)
 }
 
 fn decide(
     mut client: TerminalClient,
-    decision: impl TypedDecision<Outcome = DecidedProposal>,
+    decision: impl Request<Response = DecidedProposal, Frame = ProposalDecision>,
     json: bool,
 ) -> Result<(), Refusal> {
     let DecidedProposal { proposal, applied, notice } = decide_with_code(&mut client, decision)?;

@@ -2,14 +2,15 @@
 
 use crate::{
     responses::wait_for,
-    terraform_worker::{self, TerraformEvent, TerraformEvents, TerraformHandle},
-    writer::{terraform_answer, terraform_user},
+    terraform_worker::{self, TerraformCall, TerraformEvent, TerraformEvents, TerraformHandle},
+    writer::terraform_user,
 };
 use processes::WardenCommand;
 use shared_protocol::{
     Actor, Refusal, RefusalCode,
-    messages::{AppliedCommand, WorkbenchResponse},
-    terraform::TerraformRequest,
+    messages::AppliedCommand,
+    request::{Request, Responder},
+    requests::{ImportBoard, ImportedBoard},
 };
 use std::{path::Path, sync::Arc, thread::JoinHandle, time::Duration};
 use user_folders as paths;
@@ -39,32 +40,31 @@ impl StandaloneTerraform {
         Ok(link)
     }
 
-    pub(super) fn request(
+    pub(super) fn request<R: Request>(
         &mut self,
-        workspace: &mut Workspace,
-        request: TerraformRequest,
-        actor: &Actor,
-    ) -> Result<WorkbenchResponse, Refusal> {
-        if let TerraformRequest::Import { path, name } = &request {
-            let (files, snapshot) = (Arc::clone(workspace.files()), workspace.snapshot().clone());
-            let apply =
-                |mutation| workspace.execute(&mutation, actor, time_and_seed()).map(|(applied, _)| applied);
-            let imported = terraform_worker::import(
-                &files,
-                &snapshot,
-                Path::new(path),
-                name.as_deref(),
-                time_and_seed(),
-                apply,
-            );
-            return imported.map(WorkbenchResponse::Terraform);
-        }
+        workspace: &Workspace,
+        request: R,
+        actor: Actor,
+    ) -> Result<R::Response, Refusal>
+    where
+        TerraformCall: From<(R, Responder<R::Response>)>,
+    {
         let link = self.link()?;
         link.show(workspace);
-        wait_for(RESPONSE_LIMIT, |responder| {
-            link.request(request, actor.clone(), responder.map(terraform_answer));
-        })
+        wait_for(RESPONSE_LIMIT, |responder| link.request(request, actor, responder))
     }
+}
+
+/// Imports a folder into the workspace of the command.
+pub(super) fn import(
+    workspace: &mut Workspace,
+    request: &ImportBoard,
+    actor: &Actor,
+) -> Result<ImportedBoard, Refusal> {
+    let ImportBoard { path, name } = request;
+    let (files, snapshot) = (Arc::clone(workspace.files()), workspace.snapshot().clone());
+    let apply = |mutation| workspace.execute(&mutation, actor, time_and_seed()).map(|(applied, _)| applied);
+    terraform_worker::import(&files, &snapshot, Path::new(path), name.as_deref(), time_and_seed(), apply)
 }
 
 impl Drop for StandaloneTerraform {

@@ -27,7 +27,7 @@ pub(super) fn run(at: &WorkspaceArguments) -> ExitCode {
 /// An instance and its agents' side, which only a running one has.
 struct InstanceStatus {
     instance: WorkbenchInstanceView,
-    agents: Option<Box<McpView>>,
+    agents: Option<McpView>,
 }
 
 impl InstanceStatus {

@@ -13,15 +13,19 @@ use clap::Subcommand;
 use serde_json::json;
 use shared_protocol::{
     Refusal, RefusalCode,
+    decisions::{
+        ApproveTools, CallTool, DeleteServer, EnableServer, ManagedServerDecision, SetManifestPolicy,
+        SetServerSecret, SetTool, UpdateServer,
+    },
+    request::Request,
     requests::{
-        AddServer, CallServerTool, DecideCall, DecideManifest, DecideServer, DisableServer, ImportServers,
-        ImportedServers, ListImportSources, ListServers, PreviewServerImport, ReadServerLog, RestartServer,
-        SearchServerRegistry, ShowServer, StartServer, StopServer, TerminalRequest, TypedDecision,
-        WithdrawTool,
+        AddServer, CallServerTool, DisableServer, ImportServers, ImportedServers, ListImportSources,
+        ListServers, PreviewServerImport, ReadServerLog, RestartServer, SearchServerRegistry, ShowServer,
+        StartServer, StopServer, WithdrawTool, WorkbenchRequest,
     },
     upstreams::{
-        ManagedServerDecision, ManagedServersView, ServerDetails, ServerId, ServerImportInput, ToolApproval,
-        ToolCall, ToolCallPolicy, ToolView, TypedSecret,
+        ManagedServersView, ServerDetails, ServerId, ServerImportInput, ToolApproval, ToolCall,
+        ToolCallPolicy, ToolView, TypedSecret,
     },
 };
 use std::{io::Read as _, path::PathBuf, process::ExitCode};
@@ -303,8 +307,7 @@ impl UpstreamSession {
                 Ok(if is_empty { ExitCode::FAILURE } else { ExitCode::SUCCESS })
             }
             UpstreamVerb::Enable { server, .. } => {
-                let details =
-                    self.decide(DecideServer(ManagedServerDecision::Enable { server: id(server) }))?;
+                let details = self.decide(EnableServer { server: id(server) })?;
                 self.print_server(&details)
             }
             UpstreamVerb::Disable { server, .. } => {
@@ -335,14 +338,8 @@ impl UpstreamSession {
                 person_is_here()?;
                 let (server, found) = self.tool(&tool)?;
                 let ToolView { name, enabled, policy, .. } = found;
-                let details = self.decide(DecideServer(ManagedServerDecision::SetTool {
-                    server,
-                    tool: name,
-                    enabled,
-                    policy,
-                    idle_ms,
-                    total_ms,
-                }))?;
+                let details =
+                    self.decide(SetTool { server, tool: name, enabled, policy, idle_ms, total_ms })?;
                 self.print_server(&details)
             }
             UpstreamVerb::Edit(edit) => {
@@ -350,18 +347,13 @@ impl UpstreamSession {
                 let details = self.details(&edit.server)?;
                 let (server, mut form) = (details.brief.id, details.form);
                 edit.change(&mut form)?;
-                let details = self
-                    .decide(DecideServer(ManagedServerDecision::Update { server, form: Box::new(form) }))?;
+                let details = self.decide(UpdateServer { server, form: Box::new(form) })?;
                 self.print_server(&details)
             }
             UpstreamVerb::Secret { server, part, .. } => {
                 person_is_here()?;
                 let secret = TypedSecret(review::prompt_secret(&format!("The secret {part} of {server}: "))?);
-                let details = self.decide(DecideServer(ManagedServerDecision::SetSecret {
-                    server: id(server),
-                    part,
-                    secret,
-                }))?;
+                let details = self.decide(SetServerSecret { server: id(server), part, secret })?;
                 self.print_server(&details)
             }
             UpstreamVerb::Call { tool, pairs, args, .. } => {
@@ -369,7 +361,7 @@ impl UpstreamSession {
                 self.call(ToolCall { tool, arguments, definition: None })
             }
             UpstreamVerb::Remove { server, .. } => {
-                self.decide(DecideManifest(ManagedServerDecision::Delete { server: id(server) }))?;
+                self.decide(DeleteServer { server: id(server) })?;
                 self.print(&serde_json::Value::Null, || {
                     "Deleted the server, its approvals and its secrets".to_owned()
                 })
@@ -377,20 +369,23 @@ impl UpstreamSession {
         }
     }
 
-    fn request<R: TerminalRequest>(&mut self, request: R) -> Result<R::Response, Refusal> {
+    fn request<R: Request<Frame = WorkbenchRequest>>(&mut self, request: R) -> Result<R::Response, Refusal> {
         Ok(self.client.request(request)?)
     }
 
     /// Decides with the code that Draftboard shows elsewhere.
-    pub(super) fn decide<D: TypedDecision>(&mut self, decision: D) -> Result<D::Outcome, Refusal> {
+    pub(super) fn decide<D: Request<Frame = ManagedServerDecision>>(
+        &mut self,
+        decision: D,
+    ) -> Result<D::Response, Refusal> {
         review::decide_with_code(&mut self.client, decision)
     }
 
-    pub(super) fn view(&mut self) -> Result<Box<ManagedServersView>, Refusal> {
+    pub(super) fn view(&mut self) -> Result<ManagedServersView, Refusal> {
         self.request(ListServers {})
     }
 
-    fn details(&mut self, server: &str) -> Result<Box<ServerDetails>, Refusal> {
+    fn details(&mut self, server: &str) -> Result<ServerDetails, Refusal> {
         self.request(ShowServer { server: ServerId(server.to_owned()) })
     }
 
@@ -490,10 +485,7 @@ impl UpstreamSession {
             )
             .hint("Start the server, then list its tools with `draftboard upstream tools`."));
         }
-        let details = self.decide(DecideServer(ManagedServerDecision::Approve {
-            server: details.brief.id.clone(),
-            tools,
-        }))?;
+        let details = self.decide(ApproveTools { server: details.brief.id.clone(), tools })?;
         self.print_server(&details)
     }
 
@@ -504,14 +496,7 @@ impl UpstreamSession {
         }
         let (server, found) = self.tool(tool)?;
         let ToolView { name, enabled, idle_ms, total_ms, .. } = found;
-        let details = self.decide(DecideServer(ManagedServerDecision::SetTool {
-            server,
-            tool: name,
-            enabled,
-            policy,
-            idle_ms,
-            total_ms,
-        }))?;
+        let details = self.decide(SetTool { server, tool: name, enabled, policy, idle_ms, total_ms })?;
         self.print_server(&details)
     }
 
@@ -520,10 +505,7 @@ impl UpstreamSession {
         tool: &str,
         policy: ToolCallPolicy,
     ) -> Result<ExitCode, Refusal> {
-        self.decide(DecideManifest(ManagedServerDecision::SetManifestPolicy {
-            tool: tool.to_owned(),
-            policy,
-        }))?;
+        self.decide(SetManifestPolicy { tool: tool.to_owned(), policy })?;
         self.print(&serde_json::Value::Null, || format!("{tool}: {}", policy.as_str()))
     }
 
@@ -542,7 +524,7 @@ impl UpstreamSession {
     fn call(&mut self, call: ToolCall) -> Result<ExitCode, Refusal> {
         let result = match self.request(CallServerTool { call: call.clone() }) {
             Err(refusal) if refusal.code == RefusalCode::ConfirmationRequired => {
-                self.decide(DecideCall(call))?
+                self.decide(CallTool { call })?
             }
             other => other?,
         };

@@ -1,13 +1,16 @@
 //! The workspace of a command: reached through a running Draftboard if there is one, else opened directly.
 
-use super::standalone_terraform::StandaloneTerraform;
+use super::standalone_terraform::{self, StandaloneTerraform};
 use crate::{
     local_user::user_name,
+    terraform_worker::TerraformCall,
     writer::{WorkspaceRequest, WorkspaceTurn},
 };
 use processes::{DiscoveryRecord, LockError, RuntimeDirs, WorkspaceLock, instance};
 use shared_protocol::{
-    Actor, ActorKind, Refusal, RefusalCode, messages::WorkbenchRequest, requests::TerminalRequest,
+    Actor, ActorKind, Refusal, RefusalCode,
+    request::{Request, Responder},
+    requests::{ImportBoard, ImportedBoard, WorkbenchRequest},
 };
 use std::path::{Path, PathBuf};
 use terminal_client::TerminalClient;
@@ -62,9 +65,9 @@ impl ReachedWorkspace {
     }
 
     /// Sends a request that concerns the workspace alone.
-    pub(super) fn request<R>(&mut self, request: R) -> Result<<R as TerminalRequest>::Response, Refusal>
+    pub(super) fn request<R>(&mut self, request: R) -> Result<R::Response, Refusal>
     where
-        R: TerminalRequest + WorkspaceRequest<Response = <R as TerminalRequest>::Response>,
+        R: WorkspaceRequest<Frame = WorkbenchRequest>,
     {
         match self {
             Self::Running(client) => Ok(client.request(request)?),
@@ -78,21 +81,34 @@ impl ReachedWorkspace {
     }
 
     /// Sends a request about Terraform, which also works without a running Draftboard.
-    pub(super) fn terraform<R: TerminalRequest>(&mut self, request: R) -> Result<R::Response, Refusal> {
+    pub(super) fn terraform<R>(&mut self, request: R) -> Result<R::Response, Refusal>
+    where
+        R: Request<Frame = WorkbenchRequest>,
+        TerraformCall: From<(R, Responder<R::Response>)>,
+    {
         match self {
             Self::Running(client) => Ok(client.request(request)?),
-            Self::Direct { workspace, terraform, .. } => match request.into() {
-                WorkbenchRequest::Terraform(request) => {
-                    let response = terraform.request(workspace, request, &terminal_actor())?;
-                    serde_json::to_value(response).ok().and_then(R::read).ok_or_else(needs_running)
-                }
-                _ => Err(needs_running()),
-            },
+            Self::Direct { workspace, terraform, .. } => {
+                terraform.request(workspace, request, terminal_actor())
+            }
+        }
+    }
+
+    /// Imports a folder, also without a running Draftboard.
+    pub(super) fn import(&mut self, request: ImportBoard) -> Result<ImportedBoard, Refusal> {
+        match self {
+            Self::Running(client) => Ok(client.request(request)?),
+            Self::Direct { workspace, .. } => {
+                standalone_terraform::import(workspace, &request, &terminal_actor())
+            }
         }
     }
 
     /// Sends a request that only a running Draftboard can handle.
-    pub(super) fn send_to_running<R: TerminalRequest>(&mut self, request: R) -> Result<R::Response, Refusal> {
+    pub(super) fn send_to_running<R: Request<Frame = WorkbenchRequest>>(
+        &mut self,
+        request: R,
+    ) -> Result<R::Response, Refusal> {
         match self {
             Self::Running(client) => Ok(client.request(request)?),
             Self::Direct { .. } => Err(needs_running()),

@@ -1,15 +1,18 @@
 //! A hostile or broken renderer against a real writer: its connection ends, and nothing else does.
 
 use super::{LIMITS, RendererConnectionError, RendererLimits, serve_within};
-use crate::testing::{Chance, Running, add_note};
+use crate::testing::{Running, add_note, damage_frame};
 use shared_protocol::{
     AddNode, BoardId, Command, ElementId, NodeId, PropValue, Revision,
+    decisions::WindowRequest,
     framing::{FrameDecoder, FramingError, MAX_FROM_RENDERER_BYTES, MAX_TO_RENDERER_BYTES, decode, encode},
     limits::MAX_NODES,
     messages::{
         BoardViewport, ChildHello, ConnectionToken, DesignerActivity, FromRenderer, FullWorkspaceView,
-        PROTOCOL_VERSION, Presence, ProcessRole, ToRenderer, ViewRect, WorkbenchRequest, WorkbenchResponse,
+        PROTOCOL_VERSION, Presence, ProcessRole, ToRenderer, ViewRect,
     },
+    request::Request,
+    requests::{DescribeInstance, ReadLog, RevertOperation, RunCommand, UndoLast, WorkbenchRequest},
 };
 use std::{
     io::{Read, Write},
@@ -18,8 +21,8 @@ use std::{
     thread::JoinHandle,
     time::{Duration, Instant},
 };
+use test_support::{PATIENCE, RandomSource};
 
-const PATIENCE: Duration = Duration::from_secs(120);
 const SHORT: RendererLimits =
     RendererLimits { hello: Duration::from_millis(100), frame: Duration::from_millis(100) };
 
@@ -126,11 +129,15 @@ fn rewrite_note(name: &str, round: u64) -> Command {
     }
 }
 
+fn request<R: Request<Frame = WorkbenchRequest> + Into<WorkbenchRequest>>(
+    id: u64,
+    request: R,
+) -> FromRenderer {
+    FromRenderer::Request { id, request: WindowRequest::Workbench(Into::into(request)) }
+}
+
 fn revision(running: &Running) -> Revision {
-    match running.ask(WorkbenchRequest::Instance).unwrap() {
-        WorkbenchResponse::Instance(view) => view.revision,
-        other => panic!("{other:?}"),
-    }
+    running.request(DescribeInstance {}).unwrap().revision
 }
 
 #[test]
@@ -159,7 +166,7 @@ fn a_hello_that_does_not_fit_ends_the_connection() {
 #[test]
 fn what_is_no_hello_ends_the_connection_before_anything_is_told() {
     let running = Running::start();
-    let run = FromRenderer::Request { id: 1, request: WorkbenchRequest::Run(add_note()) };
+    let run = request(1, RunCommand { command: add_note() });
     for message in [run, FromRenderer::Resync, FromRenderer::Presence(Presence::default())] {
         let mut fake = Fake::connect(&running, LIMITS);
         fake.challenge();
@@ -231,7 +238,7 @@ fn silence_has_its_limits() {
             "{what}: {ended:?}"
         );
     }
-    // One that says nothing between frames is fine for as long as it likes.
+    // One that says nothing between frames is fine for as long as it likes. The silence is what is tried, so it is slept.
     let (mut patient, _) = Fake::greeted(&running, SHORT);
     std::thread::sleep(3 * SHORT.frame + super::POLL);
     patient.say(&FromRenderer::Resync);
@@ -303,7 +310,7 @@ fn a_presence_out_of_bounds_is_ignored_and_the_connection_goes_on() {
 fn batches_within_batches_do_not_exhaust_the_stack() {
     let running = Running::start();
     let batch = |commands| Command::Batch { summary: None, commands };
-    let say = |command| FromRenderer::Request { id: 0, request: WorkbenchRequest::Run(command) };
+    let say = |command| request(0, RunCommand { command: command });
     let bytes = |message: &FromRenderer| encode(message, MAX_FROM_RENDERER_BYTES).unwrap()[4..].to_vec();
     // One more level adds this in front.
     let (none, one) = (bytes(&say(batch(vec![]))), bytes(&say(batch(vec![batch(vec![])]))));
@@ -321,8 +328,8 @@ fn batches_within_batches_do_not_exhaust_the_stack() {
         if levels == 1 {
             // An honest mistake is answered.
             let answered =
-                std::iter::from_fn(|| fake.hear()).find(|m| matches!(m, ToRenderer::Answer { .. }));
-            assert!(matches!(answered, Some(ToRenderer::Answer { result: Err(_), .. })), "{answered:?}");
+                std::iter::from_fn(|| fake.hear()).find(|m| matches!(m, ToRenderer::Response { .. }));
+            assert!(matches!(answered, Some(ToRenderer::Response { result: Err(_), .. })), "{answered:?}");
         } else {
             assert!(
                 matches!(fake.end(), Err(RendererConnectionError::Frame(FramingError::Malformed(_)))),
@@ -336,19 +343,19 @@ fn batches_within_batches_do_not_exhaust_the_stack() {
 #[test]
 fn garbage_before_the_hello_changes_nothing() {
     let running = Running::start();
-    let mut chance = Chance::seeded(1);
+    let mut random = RandomSource::from_environment(1);
     let mut ended = 0;
     for round in 0..3_000 {
         let mut fake = Fake::connect(&running, LIMITS);
         let bytes = if round % 3 == 0 {
-            chance.bytes(400)
+            random.bytes(400)
         } else {
             let token = fake.challenge();
             let mut said = hello(token);
             // Spoiled, and with a token that does not fit, so that no accident opens the door.
             said.token = said.token.map(|byte| !byte);
             let framed = encode(&FromRenderer::Hello(said), MAX_FROM_RENDERER_BYTES).unwrap();
-            chance.spoiled(&framed)
+            damage_frame(&mut random, &framed)
         };
         fake.send(&bytes);
         ended += usize::from(fake.end().is_err());
@@ -361,18 +368,15 @@ fn garbage_before_the_hello_changes_nothing() {
 #[test]
 fn garbage_after_the_hello_leaves_a_whole_graph() {
     let running = Running::start();
-    let mut chance = Chance::seeded(2);
+    let mut random = RandomSource::from_environment(2);
     let board = running.document().boards[0].id;
     let viewport = BoardViewport { x: 1.0, y: 2.0, zoom: 1.0 };
     let presence = Presence { board: Some(board), viewports: vec![(board, viewport)], ..Presence::default() };
     let valid: Vec<Vec<u8>> = [
-        FromRenderer::Request { id: 1, request: WorkbenchRequest::Run(add_note()) },
-        FromRenderer::Request { id: 2, request: WorkbenchRequest::Undo },
-        FromRenderer::Request {
-            id: 3,
-            request: WorkbenchRequest::Revert { revision: Revision(1), partial: true },
-        },
-        FromRenderer::Request { id: 4, request: WorkbenchRequest::Log { limit: 5 } },
+        request(1, RunCommand { command: add_note() }),
+        request(2, UndoLast {}),
+        request(3, RevertOperation { revision: Revision(1), partial: true }),
+        request(4, ReadLog { limit: 5 }),
         FromRenderer::Presence(presence),
         FromRenderer::Resync,
     ]
@@ -382,14 +386,14 @@ fn garbage_after_the_hello_leaves_a_whole_graph() {
     let mut refused = 0;
     for round in 0..600 {
         let (mut fake, _) = Fake::greeted(&running, LIMITS);
-        for _ in 0..=chance.below(4) {
-            let frame = &valid[chance.below(valid.len())];
-            let spoiled = chance.spoiled(frame);
-            fake.send(&spoiled);
+        for _ in 0..=random.below(4) {
+            let frame = &valid[random.below(valid.len())];
+            let damaged = damage_frame(&mut random, frame);
+            fake.send(&damaged);
         }
         refused += usize::from(fake.end().is_err());
         if round % 100 == 0 {
-            running.ask(WorkbenchRequest::Instance).unwrap();
+            running.request(DescribeInstance {}).unwrap();
         }
     }
     assert!(refused > 300, "most of it is noticed: {refused}");
@@ -405,22 +409,22 @@ fn a_renderer_that_asks_and_does_not_listen_holds_nobody_up_and_is_told_everythi
     let mut asking = fake.stream.try_clone().unwrap();
     let asker = std::thread::spawn(move || {
         for id in 0..ASKED {
-            let message = FromRenderer::Request { id, request: WorkbenchRequest::Run(add_note()) };
+            let message = request(id, RunCommand { command: add_note() });
             asking.write_all(&encode(&message, MAX_FROM_RENDERER_BYTES).unwrap()).unwrap();
         }
     });
     // It takes nothing, and meanwhile somebody else works: more than may wait for a renderer, and than a socket holds.
     let started = Instant::now();
-    running.ask(WorkbenchRequest::Run(named_note("note"))).unwrap();
+    running.request(RunCommand { command: named_note("note") }).unwrap();
     for round in 1..EDITED {
-        running.ask(WorkbenchRequest::Run(rewrite_note("note", round))).unwrap();
+        running.request(RunCommand { command: rewrite_note("note", round) }).unwrap();
         assert!(started.elapsed() < PATIENCE, "the writer waits for a renderer that does not listen");
     }
     let (mut behind, mut answered, mut everything) = (Revision::START, Vec::new(), 0);
     // To the end without anybody doing anything more: all answers, and all that there is.
     while answered.len() < ASKED as usize || behind < Revision(ASKED + EDITED) {
         match fake.hear().expect("the connection goes on") {
-            ToRenderer::Answer { request, result } => {
+            ToRenderer::Response { request, result } => {
                 result.unwrap();
                 answered.push(request);
             }
@@ -455,18 +459,18 @@ fn a_renderer_that_is_killed_while_it_floods_leaves_the_writer_at_work() {
         let mut asking = fake.stream.try_clone().unwrap();
         let asker = std::thread::spawn(move || {
             for id in 0..5_000 {
-                let message = FromRenderer::Request { id, request: WorkbenchRequest::Log { limit: 100 } };
+                let message = request(id, ReadLog { limit: 100 });
                 if asking.write_all(&encode(&message, MAX_FROM_RENDERER_BYTES).unwrap()).is_err() {
                     return;
                 }
             }
         });
-        running.ask(WorkbenchRequest::Run(add_note())).unwrap();
+        running.request(RunCommand { command: add_note() }).unwrap();
         drop(fake.stream.shutdown(Shutdown::Both));
         let mut fake = fake;
         drop(fake.served.take().unwrap().join().expect("the link did not panic"));
         asker.join().unwrap();
-        running.ask(WorkbenchRequest::Run(add_note())).unwrap();
+        running.request(RunCommand { command: add_note() }).unwrap();
     }
     assert_eq!(running.finish().revision, Revision(10));
 }

@@ -4,7 +4,7 @@ use crate::{
     local_user::user_name,
     responses::{JsonResponder, wait_for},
     router::Router,
-    writer::{ProcessHandle, ServeTerminals, Services},
+    writer::{ProcessHandle, ServeTerminals, Services, TerminalReviewer},
 };
 use processes::{
     Instance,
@@ -155,12 +155,8 @@ fn serve_connection(
                     }
                 }
             }
-            FromTerminal::Request(_) | FromTerminal::Review(_) | FromTerminal::Mcp if !greeted => {
-                return Err("a request before the hello".to_owned());
-            }
-            FromTerminal::Request(_) | FromTerminal::Review(_) | FromTerminal::Mcp
-                if over.load(Ordering::SeqCst) =>
-            {
+            _ if !greeted => return Err("a request before the hello".to_owned()),
+            _ if over.load(Ordering::SeqCst) => {
                 let refusal = crate::writer::workspace_closed();
                 send(&mut stream, &ToTerminal::Refused(refusal))?;
                 return Err("the workspace was closed".to_owned());
@@ -173,9 +169,16 @@ fn serve_connection(
                 response.into()
             }
             FromTerminal::Review(request) => {
+                let reviewer = TerminalReviewer { connection, name: user_name() };
                 let response = wait_for(RESPONSE_LIMIT, |responder| {
-                    let responder = JsonResponder(responder);
-                    router.writer.terminal_review(connection, request, user_name(), responder);
+                    router.writer.terminal_review(request, reviewer, JsonResponder(responder));
+                });
+                response.into()
+            }
+            FromTerminal::Confirm { code } => {
+                let reviewer = TerminalReviewer { connection, name: user_name() };
+                let response = wait_for(RESPONSE_LIMIT, |responder| {
+                    router.writer.confirm(code, reviewer, JsonResponder(responder));
                 });
                 response.into()
             }

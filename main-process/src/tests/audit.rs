@@ -7,16 +7,14 @@ use super::{
 use serde_json::json;
 use shared_protocol::{
     RefusalCode,
-    messages::{WorkbenchRequest, WorkbenchResponse},
-    review::{AuditEntry, AuditEvent, AuditLine, AuditView, ReviewRequest},
+    decisions::{AcceptProposal, RejectProposal},
+    requests::{ExportAudit, ReadAuditPage},
+    review::{AuditEntry, AuditEvent, AuditLine, AuditView},
 };
 
 impl Agents {
     fn audit_view(&self, before: Option<u64>, limit: u32) -> AuditView {
-        match self.running().ask(WorkbenchRequest::AuditView { before, limit }).unwrap() {
-            WorkbenchResponse::AuditView(view) => *view,
-            other => panic!("{other:?}"),
-        }
+        self.request(ReadAuditPage { before, limit })
     }
 }
 
@@ -27,10 +25,9 @@ fn the_audit_is_read_newest_first_checked_and_exported_whole() {
     let (stream, _) = agents.bridge();
     let note = json!({ "typeId": "notes/sticky", "submit": true, "title": "A note" });
     let ids = [0, 1].map(|_| id_of(&ok(&stream, "add_resource", note.clone())));
-    agents.review(ReviewRequest::Accept(agents.yes(ids[0]))).unwrap();
+    agents.decide(AcceptProposal { verdict: agents.yes(ids[0]) }).unwrap();
     let version = agents.opened(ids[1]).brief.version;
-    let reject = ReviewRequest::Reject { proposal: ids[1], version, reason: "too many".into() };
-    agents.review(reject).unwrap();
+    agents.decide(RejectProposal { proposal: ids[1], version, reason: "too many".into() }).unwrap();
 
     let all = agents.audit_view(None, 100);
     assert_eq!((all.total, all.broken.clone()), (all.lines.len() as u64, None));
@@ -44,14 +41,12 @@ fn the_audit_is_read_newest_first_checked_and_exported_whole() {
     assert_eq!(page.total, all.total);
 
     let path = agents.running().root.join("kept.jsonl");
-    let export = |path: &std::path::Path| WorkbenchRequest::AuditExport { path: path.display().to_string() };
-    let WorkbenchResponse::Exported { bytes, .. } = agents.running().ask(export(&path)).unwrap() else {
-        panic!()
-    };
+    let export = |path: &std::path::Path| ExportAudit { path: path.display().to_string() };
+    let bytes = agents.request(export(&path)).bytes;
     let text = std::fs::read_to_string(&path).unwrap();
     assert_eq!(text.len() as u64, bytes);
     let lines: Vec<AuditLine> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(journal::check_audit(None, &lines).unwrap().unwrap().0, all.total);
     let nowhere = agents.running().root.join("no/such/folder/kept.jsonl");
-    assert_eq!(agents.running().ask(export(&nowhere)).unwrap_err().code, RefusalCode::StorageError);
+    assert_eq!(agents.running().request(export(&nowhere)).unwrap_err().code, RefusalCode::StorageError);
 }

@@ -12,16 +12,14 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use shared_protocol::{
     Command, GraphDocument, ProposalId, ProposalState,
-    bundle::BundleRequest,
+    decisions::{ManagedServerDecision, ProposalDecision, TerminalReviewRequest},
     framing::{FrameDecoder, MAX_TERMINAL_FRAME_BYTES, encode_json},
-    mcp::{McpMode, McpRequest},
-    messages::{FromTerminal, PROTOCOL_VERSION, WorkbenchRequest},
-    preview_sessions::PreviewRequest,
+    mcp::McpMode,
+    messages::{FromTerminal, PROTOCOL_VERSION},
     proposal::ProposedAction,
-    review::{AuditEvent, TerminalDecision, TerminalReviewRequest},
-    terraform::TerraformRequest,
-    trace_link::TraceLinkRequest,
-    upstreams::ManagedServerRequest,
+    requests::{SetAgentMode, WorkbenchRequest},
+    review::AuditEvent,
+    trace_link::TraceLinkChange,
 };
 use std::{
     collections::BTreeSet,
@@ -32,6 +30,7 @@ use std::{
     sync::Arc,
     time::Duration,
 };
+use test_support::mcp;
 
 /// A tool of somebody else's that asks for each call, as those of managed servers do.
 fn guest(name: &str) -> SurfaceTool {
@@ -221,14 +220,8 @@ fn valid(tool: &str, draft: &Value) -> Value {
     }
 }
 
-fn meta() -> Value {
-    json!({
-        "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}
-    })
-}
-
 fn listed(mut stream: &UnixStream) -> Vec<String> {
-    let list = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": { "_meta": meta() } });
+    let list = mcp::stateless_request(1, "tools/list", json!({}));
     stream.write_all(format!("{list}\n").as_bytes()).unwrap();
     let mut reader = BufReader::new(stream);
     loop {
@@ -250,15 +243,14 @@ struct Talk<'a> {
 
 impl Talk<'_> {
     /// Says something, and waits until the question after it is answered.
-    fn say(&mut self, method: &str, mut params: Value) {
+    fn say(&mut self, method: &str, params: Value) {
         let agents = self.agents;
         let stream = self.stream.get_or_insert_with(|| BufReader::new(agents.bridge().0));
-        params["_meta"] = meta();
-        let mut message = json!({ "jsonrpc": "2.0", "id": "asked", "method": method, "params": params });
+        let mut message = mcp::stateless_request("asked", method, params);
         if method.starts_with("notifications/") {
             message.as_object_mut().unwrap().remove("id");
         }
-        let sync = json!({ "jsonrpc": "2.0", "id": "sync", "method": "server/discover", "params": { "_meta": meta() } });
+        let sync = mcp::stateless_request("sync", "server/discover", json!({}));
         // From then on it would be a conversation of the older kind, in which that question is none.
         let begins_another = method == "initialize";
         let text = if begins_another { format!("{message}\n") } else { format!("{message}\n{sync}\n") };
@@ -300,14 +292,11 @@ fn over_http(agents: &Agents, verb: &str, path: &str, headers: &[(&str, &str)], 
 }
 
 fn call_over_http(agents: &Agents, name: &str, arguments: &Value) {
-    let body = json!({
-        "jsonrpc": "2.0", "id": 1, "method": "tools/call",
-        "params": { "name": name, "arguments": arguments, "_meta": meta() }
-    });
+    let body = mcp::stateless_call(1, name, arguments.clone());
     let headers = [
         ("content-type", "application/json"),
         ("accept", "application/json, text/event-stream"),
-        ("mcp-protocol-version", "2026-07-28"),
+        ("mcp-protocol-version", mcp::STATELESS),
         ("mcp-method", "tools/call"),
         ("mcp-name", name),
     ];
@@ -440,7 +429,7 @@ fn no_method_and_no_route_decides() {
 fn variants<T: DeserializeOwned + Debug>() -> Vec<String> {
     let error = serde_json::from_value::<T>(json!("no such variant")).unwrap_err().to_string();
     let names: Vec<String> = error.split('`').skip(3).step_by(2).map(str::to_owned).collect();
-    assert!(names.len() > 2, "{error}");
+    assert!(names.len() > 1, "{error}");
     names
 }
 
@@ -467,6 +456,10 @@ fn said(agents: &Agents, message: &Value) -> Option<Value> {
     answers.pop()
 }
 
+fn submitted(decision: Value) -> Value {
+    json!({ "review": { "submitDecision": { "decision": decision } } })
+}
+
 /// Every variant of every message that a terminal has, with every form of a decision in it.
 #[test]
 fn no_message_of_any_kind_decides_without_a_code() {
@@ -474,18 +467,14 @@ fn no_message_of_any_kind_decides_without_a_code() {
     let mut forms = waiting.forms();
     forms.truncate(forms.len() / 2);
     type Wrap = fn(Value) -> Value;
-    let kinds: [(Vec<String>, Wrap); 11] = [
+    let kinds: [(Vec<String>, Wrap); 7] = [
         (variants::<FromTerminal>(), |inner| inner),
         (variants::<WorkbenchRequest>(), |inner| json!({ "request": inner })),
-        (variants::<Command>(), |inner| json!({ "request": { "run": inner } })),
-        (variants::<McpRequest>(), |inner| json!({ "request": { "mcp": inner } })),
-        (variants::<BundleRequest>(), |inner| json!({ "request": { "bundle": inner } })),
-        (variants::<TraceLinkRequest>(), |inner| json!({ "request": { "link": inner } })),
-        (variants::<TerraformRequest>(), |inner| json!({ "request": { "terraform": inner } })),
-        (variants::<PreviewRequest>(), |inner| json!({ "request": { "preview": inner } })),
-        (variants::<ManagedServerRequest>(), |inner| json!({ "request": { "upstream": inner } })),
+        (variants::<Command>(), |inner| json!({ "request": { "runCommand": { "command": inner } } })),
+        (variants::<TraceLinkChange>(), |inner| json!({ "request": { "changeLinks": { "change": inner } } })),
         (variants::<TerminalReviewRequest>(), |inner| json!({ "review": inner })),
-        (variants::<TerminalDecision>(), |inner| json!({ "review": { "ask": inner } })),
+        (variants::<ProposalDecision>(), |inner| submitted(json!({ "proposal": inner }))),
+        (variants::<ManagedServerDecision>(), |inner| submitted(json!({ "upstream": inner }))),
     ];
     let invented = ["accept", "reject", "decide", "approve", "grant", "revoke", "verdict"].map(str::to_owned);
     let mut understood = BTreeSet::new();
@@ -501,7 +490,8 @@ fn no_message_of_any_kind_decides_without_a_code() {
         }
     }
     // All that is understood at all is a question for a code, which is shown elsewhere and decides nothing by itself.
-    assert!(understood.iter().all(|message| message.starts_with(r#"{"review":{"ask":"#)), "{understood:?}");
+    let is_submitted = |message: &String| message.starts_with(r#"{"review":{"submitDecision":"#);
+    assert!(understood.iter().all(is_submitted), "{understood:?}");
     waiting.assert_nothing_on_record();
 }
 
@@ -510,7 +500,7 @@ fn in_observe_every_tool_that_proposes_says_so() {
     let waiting = Waiting::new();
     let (stream, agents) = (&waiting.stream, &waiting.agents);
     let all: BTreeSet<String> = listed(stream).into_iter().collect();
-    agents.view(McpRequest::SetMode(McpMode::Observe));
+    agents.request(SetAgentMode { mode: McpMode::Observe });
     let observed: BTreeSet<String> = listed(stream).into_iter().collect();
     let guarded: Vec<&String> = all.difference(&observed).collect();
     assert!(guarded.len() > 15 && guarded.iter().any(|name| *name == "files__echo"), "{guarded:?}");

@@ -13,14 +13,14 @@ use mcp_server::ReviewSubmitter as _;
 use serde_json::json;
 use shared_protocol::{
     Command, NodeId, ProposalId, RefusalCode,
+    decisions::{DrawPagePictures, ReadConsequences},
     framing::{decode_json, encode_json},
-    messages::WorkbenchResponse,
     preview_wire::{
         FromPreview, LandlockLevel, MAX_FROM_PREVIEW_BYTES, MAX_TO_PREVIEW_BYTES, PREVIEW_PROTOCOL_VERSION,
         PreviewScreen, SandboxReport, ToPreview,
     },
     proposal::Proposer,
-    review::{PagePictures, PageRendering, ProposalConsequences, ReviewRequest, ReviewResponse},
+    review::{PagePictures, PageRendering, ProposalConsequences},
 };
 use std::{
     collections::BTreeMap,
@@ -39,6 +39,10 @@ fn painters() -> PreviewLauncher {
 fn paint(stream: UnixStream) {
     let mut channel = DescriptorChannel::new(stream, MAX_TO_PREVIEW_BYTES);
     let sandbox = SandboxReport {
+        first_out_of_memory: true,
+        not_root: true,
+        namespaces: true,
+        no_capabilities: true,
         no_new_privileges: true,
         not_dumpable: true,
         no_new_executable_memory: true,
@@ -113,19 +117,13 @@ impl Agents {
     }
 
     fn consequences(&self, id: ProposalId) -> ProposalConsequences {
-        match self.review(ReviewRequest::Consequences(id)).unwrap() {
-            WorkbenchResponse::Review(ReviewResponse::Consequences(all)) => *all,
-            other => panic!("{other:?}"),
-        }
+        self.review(ReadConsequences { proposal: id }).unwrap()
     }
 
     fn pictures(&self, all: &ProposalConsequences, place: usize) -> PagePictures {
         let screen = PreviewScreen::new(64, 40, 1.0, false).unwrap();
         let (proposal, hash, page) = (all.proposal, all.hash, all.pages[place].page);
-        match self.review(ReviewRequest::PagePictures { proposal, hash, page, screen }).unwrap() {
-            WorkbenchResponse::Review(ReviewResponse::PagePictures(pictures)) => *pictures,
-            other => panic!("{other:?}"),
-        }
+        self.review(DrawPagePictures { proposal, hash, page, screen }).unwrap()
     }
 }
 
@@ -182,12 +180,12 @@ fn a_picture_is_of_what_was_seen_and_of_a_size_that_can_be() {
     let screen = PreviewScreen::new(64, 40, 1.0, false).unwrap();
     let ask = |hash, screen| {
         let (proposal, page) = (one.proposal, one.pages[0].page);
-        agents.review(ReviewRequest::PagePictures { proposal, hash, page, screen })
+        agents.review(DrawPagePictures { proposal, hash, page, screen })
     };
     assert_eq!(ask(two.hash, screen).unwrap_err().code, RefusalCode::Stale);
     let huge = PreviewScreen { width: 4_096, height: 4_096, ..screen };
     assert_eq!(ask(one.hash, huge).unwrap_err().code, RefusalCode::BadRequest);
-    let unknown = ReviewRequest::PagePictures {
+    let unknown = DrawPagePictures {
         proposal: ProposalId::from_bits(1),
         hash: one.hash,
         page: one.pages[0].page,

@@ -1,18 +1,24 @@
 //! Agents propose through a real writer, a reviewer decides on the window's channel, and nobody else can.
 
 use super::{Agents, PATIENCE, call, exchange};
-use crate::{responses::wait_for, writer::WriterMsg};
+use crate::{
+    responses::{JsonResponder, wait_for},
+    writer::WriterMsg,
+};
 use crossbeam_channel::{Receiver, bounded};
 use serde_json::{Value, json};
 use shared_protocol::{
     ProposalId, ProposalState, Refusal,
-    mcp::{McpMode, McpRequest},
-    messages::{FromTerminal, ToRenderer, ToTerminal, WorkbenchRequest, WorkbenchResponse},
-    proposal::{ReviewVerdict, Risk},
-    review::{
-        ApprovalGrant, AuditEntry, AuditEvent, ProposalDetails, ReviewRequest, ReviewResponse, ReviewView,
-        TerminalDecision, TerminalReviewRequest,
+    decisions::{
+        AcceptProposal, DecidedProposal, GrantApproval, OpenProposal, ProposalDecision, ReviewRequest,
+        SubmitDecision,
     },
+    mcp::McpMode,
+    messages::{FromTerminal, ToRenderer, ToTerminal},
+    proposal::{ReviewVerdict, Risk},
+    request::Request,
+    requests::{ReadAudit, RedoLast, RevertOperation, RunCommand, SetAgentMode, UndoLast},
+    review::{ApprovalGrant, AuditEntry, AuditEvent, ProposalDetails, ReviewView},
     terraform::RequestPlanState,
 };
 use std::{
@@ -20,41 +26,54 @@ use std::{
     io::{BufRead as _, BufReader, Write as _},
     os::unix::net::UnixStream,
 };
+use test_support::mcp;
+use workspace::Reviewer;
 
 pub(super) fn guarded() -> Agents {
     guarding(Agents::start())
 }
 
 pub(super) fn guarding(agents: Agents) -> Agents {
-    agents.view(McpRequest::SetMode(McpMode::Guarded));
+    agents.request(SetAgentMode { mode: McpMode::Guarded });
     agents
 }
 
 impl Agents {
     /// As the window's own channel does it.
-    pub(super) fn review(&self, request: ReviewRequest) -> Result<WorkbenchResponse, Refusal> {
-        wait_for(PATIENCE, |responder| self.running().host.review(request, "ada".to_owned(), responder))
+    pub(super) fn review<R: Request<Frame = ReviewRequest> + Into<ReviewRequest>>(
+        &self,
+        request: R,
+    ) -> Result<R::Response, Refusal> {
+        let response = wait_for(PATIENCE, |responder| {
+            self.running().host.review(Into::into(request), "ada".to_owned(), JsonResponder(responder));
+        })?;
+        Ok(serde_json::from_value(response).expect("the response of the request"))
+    }
+
+    /// As the window's own channel does it.
+    pub(super) fn decide<D: Request<Frame = ProposalDecision> + Into<ProposalDecision>>(
+        &self,
+        decision: D,
+    ) -> Result<D::Response, Refusal> {
+        let reviewer = Reviewer::in_window("ada".to_owned());
+        let response = wait_for(PATIENCE, |responder| {
+            self.running().host.decide(Into::into(decision), reviewer, JsonResponder(responder));
+        })?;
+        Ok(serde_json::from_value(response).expect("the response of the decision"))
     }
 
     pub(super) fn opened(&self, id: ProposalId) -> ProposalDetails {
-        match self.review(ReviewRequest::Open(id)).unwrap() {
-            WorkbenchResponse::Review(ReviewResponse::Opened(opened)) => *opened,
-            other => panic!("{other:?}"),
-        }
+        self.review(OpenProposal { proposal: id }).unwrap()
     }
 
     /// A request to apply or destroy, once it is not being planned any more.
     pub(super) fn planned(&self, id: ProposalId) -> ProposalDetails {
-        let end = std::time::Instant::now() + PATIENCE;
-        loop {
+        test_support::wait_for("the plan", || {
             let opened = self.opened(id);
             let state = opened.plan.as_ref().map(|plan| &plan.state);
-            if !matches!(state, None | Some(RequestPlanState::Planning { .. })) {
-                return opened;
-            }
-            assert!(std::time::Instant::now() < end, "{opened:?}");
-            std::thread::sleep(std::time::Duration::from_millis(10));
-        }
+            let is_planned = !matches!(state, None | Some(RequestPlanState::Planning { .. }));
+            is_planned.then_some(opened)
+        })
     }
 
     pub(super) fn yes(&self, id: ProposalId) -> ReviewVerdict {
@@ -71,11 +90,7 @@ impl Agents {
     }
 
     pub(super) fn audit(&self) -> Vec<AuditEntry> {
-        let WorkbenchResponse::Audit(lines) =
-            self.running().ask(WorkbenchRequest::Audit { after: 0, limit: 1_000 }).unwrap()
-        else {
-            panic!()
-        };
+        let lines = self.request(ReadAudit { after: 0, limit: 1_000 });
         journal::check_audit(None, &lines).unwrap();
         lines.iter().map(|line| serde_json::from_str(&line.text).unwrap()).collect()
     }
@@ -131,10 +146,9 @@ fn an_agent_builds_a_reviewer_takes_all_but_one_and_one_undo_takes_it_back() {
         opened.elements.iter().filter(|e| !e.text.contains(" c")).map(|e| e.subject.clone()).collect();
     assert_eq!(but_c.len(), 2);
     let before = agents.running().document();
-    let decided = agents.review(ReviewRequest::Accept(opened.verdict(Some(but_c), BTreeSet::new()))).unwrap();
-    let WorkbenchResponse::Review(ReviewResponse::Decided { proposal, applied, .. }) = decided else {
-        panic!()
-    };
+    let decided =
+        agents.decide(AcceptProposal { verdict: opened.verdict(Some(but_c), BTreeSet::new()) }).unwrap();
+    let DecidedProposal { proposal, applied, .. } = decided;
     assert_eq!(proposal.state, ProposalState::Open, "the rest waits");
     let names = |agents: &Agents| {
         let nodes = agents.running().document().nodes;
@@ -143,11 +157,11 @@ fn an_agent_builds_a_reviewer_takes_all_but_one_and_one_undo_takes_it_back() {
     assert_eq!(names(&agents), BTreeSet::from(["a".to_owned(), "b".to_owned()]));
     let mine = ok(&stream, "get_proposal", json!({ "id": id }));
     assert_eq!((&mine["state"], &mine["decisions"][0]["elements"]), (&json!("open"), &json!(2)));
-    agents.running().ask(WorkbenchRequest::Undo).unwrap();
+    agents.running().request(UndoLast {}).unwrap();
     assert_eq!(agents.running().document().nodes, before.nodes);
-    agents.running().ask(WorkbenchRequest::Redo).unwrap();
+    agents.running().request(RedoLast {}).unwrap();
     let revision = applied.unwrap().revision;
-    agents.running().ask(WorkbenchRequest::Revert { revision, partial: false }).unwrap();
+    agents.running().request(RevertOperation { revision, partial: false }).unwrap();
     assert!(names(&agents).is_empty());
     let events: Vec<AuditEvent> = agents.audit().iter().map(|entry| entry.event).collect();
     assert_eq!(events, [AuditEvent::Begin, AuditEvent::Submit, AuditEvent::Accept]);
@@ -157,15 +171,9 @@ fn an_agent_builds_a_reviewer_takes_all_but_one_and_one_undo_takes_it_back() {
 fn fifty_calls_at_once_through_the_writer_are_all_there_in_one_draft() {
     let agents = guarded();
     let (stream, _) = agents.bridge();
-    let meta = json!({
-        "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}
-    });
     let mut text = String::new();
     for index in 0..50 {
-        let request = json!({
-            "jsonrpc": "2.0", "id": index, "method": "tools/call",
-            "params": { "name": "add_resource", "arguments": note(&format!("n{index}")), "_meta": meta }
-        });
+        let request = mcp::stateless_call(index, "add_resource", note(&format!("n{index}")));
         text += &format!("{request}\n");
     }
     (&mut &stream).write_all(text.as_bytes()).unwrap();
@@ -219,8 +227,10 @@ fn no_message_of_a_terminal_decides_without_the_code() {
         stream
     };
     let mut person = terminal();
-    let ask = FromTerminal::Review(TerminalReviewRequest::Ask(TerminalDecision::Accept(verdict.clone())));
-    let confirm = |code: &str| FromTerminal::Review(TerminalReviewRequest::Confirm { code: code.to_owned() });
+    let accept = ProposalDecision::from(AcceptProposal { verdict: verdict.clone() });
+    let submit = SubmitDecision { decision: accept.into() };
+    let ask = FromTerminal::Review(submit.into());
+    let confirm = |code: &str| FromTerminal::Confirm { code: code.to_owned() };
     assert!(
         matches!(exchange(&mut person, &confirm("00000000")), ToTerminal::Refused(_)),
         "nothing was asked"
@@ -258,12 +268,12 @@ fn a_replayed_decision_and_one_while_the_workspace_moves_are_refused() {
     ok(&stream, "add_resource", note("x"));
     let id = id_of(&ok(&stream, "submit_proposal", json!({ "title": "X" })));
     let seen = agents.yes(id);
-    agents.running().ask(WorkbenchRequest::Run(crate::testing::add_note())).unwrap();
-    assert!(agents.review(ReviewRequest::Accept(seen)).is_err(), "the base moved");
+    agents.running().request(RunCommand { command: crate::testing::add_note() }).unwrap();
+    assert!(agents.decide(AcceptProposal { verdict: seen }).is_err(), "the base moved");
     let now = agents.yes(id);
-    agents.review(ReviewRequest::Accept(now.clone())).unwrap();
+    agents.decide(AcceptProposal { verdict: now.clone() }).unwrap();
     let nodes = agents.running().document().nodes.len();
-    assert!(agents.review(ReviewRequest::Accept(now)).is_err());
+    assert!(agents.decide(AcceptProposal { verdict: now }).is_err());
     assert_eq!(agents.running().document().nodes.len(), nodes);
 }
 
@@ -278,7 +288,7 @@ fn what_is_no_change_of_the_boards_is_done_once_a_person_says_so() {
     assert_eq!(std::fs::read_to_string(&path).unwrap(), before, "it waits");
     let opened = agents.opened(id);
     assert!(opened.elements[0].files[0].text.contains("+description = \"By an agent\""));
-    agents.review(ReviewRequest::Accept(agents.yes(id))).unwrap();
+    agents.decide(AcceptProposal { verdict: agents.yes(id) }).unwrap();
     let after = std::fs::read_to_string(&path).unwrap();
     assert!(after.contains("By an agent") && after.contains("# A Draftboard project."), "{after}");
     let mine = ok(&stream, "get_proposal", json!({ "id": id }));
@@ -290,12 +300,12 @@ fn what_is_no_change_of_the_boards_is_done_once_a_person_says_so() {
     let again = ok(&stream, "set_project_config", json!({ "config": { "description": "Again" } }));
     std::fs::write(&path, after.replace("By an agent", "By hand")).unwrap();
     let id = id_of(&again);
-    agents.review(ReviewRequest::Accept(agents.yes(id))).unwrap();
+    agents.decide(AcceptProposal { verdict: agents.yes(id) }).unwrap();
     assert!(std::fs::read_to_string(&path).unwrap().contains("By hand"));
     // Opening another workspace takes a deliberate yes.
     let open = ok(&stream, "open_project", json!({ "projectPath": "/nowhere/at/all" }));
     let careless = agents.opened(id_of(&open)).verdict(None, BTreeSet::new());
-    assert!(agents.review(ReviewRequest::Accept(careless)).is_err());
+    assert!(agents.decide(AcceptProposal { verdict: careless }).is_err());
 }
 
 #[test]
@@ -307,7 +317,7 @@ fn no_standing_approval_lets_an_agent_say_what_is_run() {
         boards: Vec::new(),
         expires: None,
     };
-    agents.review(ReviewRequest::Grant(grant)).unwrap();
+    agents.review(GrantApproval { grant: grant }).unwrap();
     let (stream, _) = agents.bridge();
     let path = agents.running().root.join("draftboard.toml");
     let set = |config: Value| call(&stream, "set_project_config", json!({ "config": config }));
@@ -387,13 +397,13 @@ fn a_configuration_that_cannot_be_right_is_refused_before_anybody_reviews_it() {
 fn agent_and_reviewer_are_told_what_went_apart() {
     let agents = guarded();
     let (stream, _) = agents.bridge();
-    agents.running().ask(WorkbenchRequest::Run(crate::testing::add_note())).unwrap();
+    agents.running().request(RunCommand { command: crate::testing::add_note() }).unwrap();
     let node = agents.running().document().nodes[0].clone();
     let label = json!({ "instanceId": node.id, "properties": {}, "label": "Theirs" });
     ok(&stream, "update_resource", label);
     let id = id_of(&ok(&stream, "submit_proposal", json!({ "title": "Relabel" })));
     let mine = json!({ "updateNode": { "node": node.id, "label": "Mine" } });
-    agents.running().ask(WorkbenchRequest::Run(serde_json::from_value(mine).unwrap())).unwrap();
+    agents.running().request(RunCommand { command: serde_json::from_value(mine).unwrap() }).unwrap();
     let told = ok(&stream, "get_proposal", json!({ "id": id }));
     assert_eq!(told["state"], json!("stale"), "{told}");
     assert!(told["why"][0].as_str().unwrap().contains("“Mine”"), "{told}");

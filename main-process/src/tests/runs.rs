@@ -7,34 +7,24 @@ use super::{
 use serde_json::{Value, json};
 use shared_protocol::{
     ProposalId, ProposalState,
-    messages::{WorkbenchRequest, WorkbenchResponse},
+    decisions::{AcceptProposal, GrantApproval, ReadConsequences},
     proposal::{ProposedAction, ReviewVerdict, Risk},
-    review::{ApprovalGrant, ReviewRequest, ReviewResponse},
-    terraform::{TerraformOperation, TerraformRequest},
+    requests::{ListMissingPrices, ReadRunLines, RunCommand, SetAgentMode, UndoLast, WriteHcl},
+    review::ApprovalGrant,
+    terraform::TerraformOperation,
 };
 use std::{
     collections::BTreeSet,
     io::{BufRead as _, BufReader, Write as _},
     os::unix::net::UnixStream,
 };
-
-/// Where Terraform has to be there, its absence is a failure.
-pub(super) fn has_terraform() -> bool {
-    let found = ["terraform", "tofu"]
-        .iter()
-        .any(|name| std::process::Command::new(name).arg("version").output().is_ok());
-    if !found {
-        assert!(std::env::var_os("DRAFTBOARD_REQUIRE_TERRAFORM").is_none(), "no terraform on the path");
-        eprintln!("SKIPPED: no run was tried, because neither terraform nor tofu is on the path");
-    }
-    found
-}
+use test_support::{mcp, requirements::TERRAFORM};
 
 pub(super) fn add(agents: &Agents, name: &str) {
     let add = json!({ "addNode": {
         "board": "infrastructure", "type": "terraform/core/terraform_data", "name": name, "props": { "input": name }
     } });
-    agents.running().ask(WorkbenchRequest::Run(serde_json::from_value(add).unwrap())).unwrap();
+    agents.running().request(RunCommand { command: serde_json::from_value(add).unwrap() }).unwrap();
 }
 
 /// Calls a tool and hears how far it is; what it says comes before the envelope.
@@ -45,14 +35,8 @@ struct Calling<'a> {
 
 impl<'a> Calling<'a> {
     fn begin(stream: &'a UnixStream, tool: &str, arguments: Value) -> Self {
-        let meta = json!({
-            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-            "io.modelcontextprotocol/clientCapabilities": {}, "progressToken": 7
-        });
-        let request = json!({
-            "jsonrpc": "2.0", "id": 9, "method": "tools/call",
-            "params": { "name": tool, "arguments": arguments, "_meta": meta }
-        });
+        let params = json!({ "name": tool, "arguments": arguments, "_meta": { "progressToken": 7 } });
+        let request = mcp::stateless_request(9, "tools/call", params);
         (&mut &*stream).write_all(format!("{request}\n").as_bytes()).unwrap();
         Self { reader: BufReader::new(stream), told: Vec::new() }
     }
@@ -83,7 +67,7 @@ fn waiting(agents: &Agents) -> ProposalId {
 
 #[test]
 fn a_plan_and_an_apply_run_once_a_person_says_so_and_every_line_is_told() {
-    if !has_terraform() {
+    if !TERRAFORM.is_available() {
         return;
     }
     let agents = guarded();
@@ -98,14 +82,14 @@ fn a_plan_and_an_apply_run_once_a_person_says_so_and_every_line_is_told() {
         let careless = opened.verdict(None, BTreeSet::new());
         if command == "apply" {
             let unplanned = ReviewVerdict { plan: None, ..agents.yes(id) };
-            let refused = agents.review(ReviewRequest::Accept(unplanned)).unwrap_err();
+            let refused = agents.decide(AcceptProposal { verdict: unplanned }).unwrap_err();
             assert!(refused.message.contains("not the one that was shown"), "{refused:?}");
             assert!(
-                agents.review(ReviewRequest::Accept(careless)).is_err(),
+                agents.decide(AcceptProposal { verdict: careless }).is_err(),
                 "an apply takes a deliberate yes"
             );
         }
-        agents.review(ReviewRequest::Accept(agents.yes(id))).unwrap();
+        agents.decide(AcceptProposal { verdict: agents.yes(id) }).unwrap();
         let (envelope, told) = calling.envelope();
         assert_eq!(envelope["ok"], json!(true), "{envelope}");
         let data = &envelope["data"];
@@ -116,15 +100,7 @@ fn a_plan_and_an_apply_run_once_a_person_says_so_and_every_line_is_told() {
         // Exactly the lines of the run's own log, one notification each.
         let board = agents.running().document().boards[0].id;
         let run = data["number"].as_u64().unwrap();
-        let lines = agents
-            .running()
-            .ask(WorkbenchRequest::Terraform(TerraformRequest::Lines { run, from: 0 }))
-            .unwrap();
-        let WorkbenchResponse::Terraform(shared_protocol::terraform::TerraformResponse::Lines { lines, run }) =
-            lines
-        else {
-            panic!()
-        };
+        let (run, lines) = agents.request(ReadRunLines { run, from: 0 });
         assert_eq!(run.board, board);
         let said: Vec<&Value> = told.iter().filter(|told| told["_meta"]["line"].is_string()).collect();
         assert_eq!(said.len(), lines.len());
@@ -146,7 +122,7 @@ fn ran(command: &str) -> &str {
 
 #[test]
 fn plans_that_a_person_has_allowed_run_at_once_and_applies_never_do() {
-    if !has_terraform() {
+    if !TERRAFORM.is_available() {
         return;
     }
     let agents = guarded();
@@ -157,7 +133,7 @@ fn plans_that_a_person_has_allowed_run_at_once_and_applies_never_do() {
         boards: Vec::new(),
         expires: None,
     };
-    agents.review(ReviewRequest::Grant(grant)).unwrap();
+    agents.review(GrantApproval { grant: grant }).unwrap();
     let (stream, _) = agents.bridge();
     let plan =
         Calling::begin(&stream, "run_terraform", json!({ "command": "plan", "waitSeconds": 0 })).envelope().0;
@@ -182,7 +158,7 @@ fn a_run_that_cannot_start_says_why_to_the_call_and_with_the_proposal() {
     let (stream, _) = agents.bridge();
     let calling = Calling::begin(&stream, "run_terraform", json!({ "command": "init", "waitSeconds": 60 }));
     let id = waiting(&agents);
-    agents.review(ReviewRequest::Accept(agents.yes(id))).unwrap();
+    agents.decide(AcceptProposal { verdict: agents.yes(id) }).unwrap();
     let (envelope, _) = calling.envelope();
     assert_eq!(envelope["error"]["code"], json!("NOT_FOUND"), "{envelope}");
     let start = std::time::Instant::now();
@@ -211,12 +187,10 @@ fn what_follows_from_a_proposal_is_worked_out_and_rising_costs_are_a_risk() {
         ),
     ];
     let add = json!({ "batch": { "commands": commands } });
-    agents.running().ask(WorkbenchRequest::Run(serde_json::from_value(add).unwrap())).unwrap();
+    agents.running().request(RunCommand { command: serde_json::from_value(add).unwrap() }).unwrap();
     let board = agents.running().document().boards[0].id;
-    let missing =
-        agents.running().ask(WorkbenchRequest::Terraform(TerraformRequest::MissingPrices { board })).unwrap();
-    let WorkbenchResponse::Text(text) = missing else { panic!() };
-    let mut book: Value = serde_json::from_str(&text).unwrap();
+    let missing = agents.running().request(ListMissingPrices { board }).unwrap();
+    let mut book: Value = serde_json::from_str(&missing).unwrap();
     let mut prices = Vec::new();
     for line in book["prices"].as_array().unwrap() {
         let mut small = line.clone();
@@ -230,7 +204,7 @@ fn what_follows_from_a_proposal_is_worked_out_and_rising_costs_are_a_risk() {
         large["price"] = json!(0.4);
         prices.extend([small, large]);
     }
-    assert!(prices.len() >= 2, "{text}");
+    assert!(prices.len() >= 2, "{missing}");
     book["prices"] = json!(prices);
     book["currency"] = json!("USD");
     std::fs::create_dir_all(root.join("prices")).unwrap();
@@ -240,8 +214,7 @@ fn what_follows_from_a_proposal_is_worked_out_and_rising_costs_are_a_risk() {
     let id = id_of(&ok(&stream, "update_resource", dearer));
     let opened = agents.opened(id);
     assert!(opened.brief.risks.contains(&Risk::CostUp), "{:?}", opened.brief.risks);
-    let answer = agents.review(ReviewRequest::Consequences(id)).unwrap();
-    let WorkbenchResponse::Review(ReviewResponse::Consequences(all)) = answer else { panic!() };
+    let all = agents.review(ReadConsequences { proposal: id }).unwrap();
     assert_eq!((all.proposal, all.hash), (id, opened.hash));
     let cost = all.boards[0].cost.as_ref().unwrap();
     assert!(cost.after.unwrap() > cost.before.unwrap(), "{cost:?}");
@@ -256,7 +229,7 @@ fn what_follows_from_a_proposal_is_worked_out_and_rising_costs_are_a_risk() {
     let cheaper = json!({ "instanceId": "web", "properties": { "monitoring": true }, "submit": true, "title": "Watched" });
     let id = id_of(&ok(&stream, "update_resource", cheaper));
     assert!(!agents.opened(id).brief.risks.contains(&Risk::CostUp), "it costs the same");
-    assert!(agents.review(ReviewRequest::Consequences(ProposalId::from_bits(1))).is_err());
+    assert!(agents.review(ReadConsequences { proposal: ProposalId::from_bits(1) }).is_err());
 }
 
 /// A draft over a revision has that revision: what was made for one is not taken for the other.
@@ -274,9 +247,7 @@ fn files_of_a_draft_and_of_the_workspace_are_never_mixed_up() {
         let current = ok(&stream, "generate_hcl", json!({}));
         assert!(!current["main.tf"].as_str().unwrap().contains("second"), "{current}");
         ok(&stream, "generate_hcl", json!({ "view": "draft" }));
-        let written =
-            agents.running().ask(WorkbenchRequest::Terraform(TerraformRequest::Write { board })).unwrap();
-        assert!(matches!(written, WorkbenchResponse::Terraform(_)));
+        agents.request(WriteHcl { board });
         let on_disk =
             std::fs::read_to_string(agents.running().root.join("terraform/infrastructure/main.tf")).unwrap();
         assert!(on_disk.contains("first") && !on_disk.contains("second"), "{on_disk}");
@@ -346,15 +317,15 @@ fn entities_are_changed_through_the_queue_and_shown_in_their_own_words() {
     let opened = agents.opened(id);
     let shown: BTreeSet<&str> = opened.elements.iter().map(|element| element.text.as_str()).collect();
     assert_eq!(shown, BTreeSet::from(words));
-    agents.review(ReviewRequest::Accept(agents.yes(id))).unwrap();
+    agents.decide(AcceptProposal { verdict: agents.yes(id) }).unwrap();
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "# kept\nid: REQ-1\ntitle: Hatches\n");
     assert!(agents.running().root.join("specs/lockers/reqs/REQ-2.yaml").exists());
     let read = ok(&stream, "read_entity", json!({ "entityType": "Requirement", "id": "REQ-2" }));
     assert_eq!(read["title"], json!("Keys"), "{read}");
-    agents.running().ask(WorkbenchRequest::Undo).unwrap();
+    agents.running().request(UndoLast {}).unwrap();
     assert_eq!(std::fs::read_to_string(&file).unwrap(), before);
 
-    agents.view(shared_protocol::mcp::McpRequest::SetMode(shared_protocol::mcp::McpMode::Observe));
+    agents.request(SetAgentMode { mode: shared_protocol::mcp::McpMode::Observe });
     let refused = call(&stream, "apply_changes", json!({ "changes": update("Gates"), "dryRun": false }));
     assert_eq!(refused["error"]["code"], json!("ACTUATION_DISABLED"), "{refused}");
     let dry = call(&stream, "apply_changes", json!({ "changes": update("Gates") }));

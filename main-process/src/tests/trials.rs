@@ -4,17 +4,17 @@
 use super::{
     Agents, PATIENCE,
     review::{guarded, id_of, ok},
-    runs::{add, has_terraform},
+    runs::add,
 };
 use crossbeam_channel::Receiver;
 use serde_json::json;
 use shared_protocol::{
     BoardId, ProposalId, Refusal, RefusalCode,
-    messages::{ToRenderer, WorkbenchRequest, WorkbenchResponse},
-    review::{ReviewRequest, ReviewResponse},
+    decisions::{PlanProposal, PlanStart},
+    messages::ToRenderer,
+    requests::{CancelRun, ListRuns, ReadRunLines, RunCommand, StartRun},
     terraform::{
-        PlanCounts, PlannedAction, TerraformOperation, TerraformRequest, TerraformResponse, TerraformRunId,
-        TerraformRunState, TrialPlanView,
+        PlanCounts, PlannedAction, TerraformOperation, TerraformRunId, TerraformRunState, TrialPlanView,
     },
 };
 use std::{
@@ -22,8 +22,9 @@ use std::{
     fs,
     os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
-    time::{Duration, Instant},
+    time::Instant,
 };
+use test_support::{requirements::TERRAFORM, wait_for};
 
 impl Agents {
     fn board(&self) -> BoardId {
@@ -32,23 +33,15 @@ impl Agents {
 
     fn plan(&self, proposal: ProposalId) -> Result<TerraformRunId, Refusal> {
         let (hash, board) = (self.opened(proposal).hash, self.board());
-        let asked = ReviewRequest::Plan { proposal, hash, board, secrets: Vec::new() };
-        match self.review(asked)? {
-            WorkbenchResponse::Review(ReviewResponse::Planning { run }) => Ok(run),
-            other => panic!("{other:?}"),
-        }
-    }
-
-    fn terraform(&self, request: TerraformRequest) -> TerraformResponse {
-        match self.running().ask(WorkbenchRequest::Terraform(request)).unwrap() {
-            WorkbenchResponse::Terraform(answer) => answer,
+        match self.review(PlanProposal { proposal, hash, board, secrets: Vec::new() })? {
+            PlanStart::Started { run } => Ok(run),
             other => panic!("{other:?}"),
         }
     }
 
     fn runs_to_its_end(&self, heard: &Receiver<ToRenderer>, operation: TerraformOperation) {
         let (board, confirmed) = (self.board(), operation.needs_confirmation());
-        self.terraform(TerraformRequest::Run { board, operation, confirmed, secrets: Vec::new() });
+        self.request(StartRun { board, operation, confirmed, secrets: Vec::new() });
         until(heard, |message| match message {
             ToRenderer::Terraform(view) => {
                 let run = view.boards.iter().find(|told| told.board == board)?.run.clone()?;
@@ -108,7 +101,7 @@ fn contents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 
 #[test]
 fn a_proposal_is_planned_on_a_copy_of_the_state_and_nothing_of_the_board_is_touched() {
-    if !has_terraform() {
+    if !TERRAFORM.is_available() {
         return;
     }
     let agents = guarded();
@@ -146,14 +139,9 @@ fn a_proposal_is_planned_on_a_copy_of_the_state_and_nothing_of_the_board_is_touc
     assert_eq!(contents(&folder), before, "the board's own files, its state among them, are as they were");
     assert_eq!(agents.scratch(), Vec::<PathBuf>::new(), "nothing is left of it");
     let board = agents.board();
-    let TerraformResponse::History(runs) = agents.terraform(TerraformRequest::History { board }) else {
-        panic!()
-    };
+    let runs = agents.request(ListRuns { board });
     assert!(runs.iter().all(|known| known.id != run), "it is no run of the board");
-    let TerraformResponse::Lines { lines, .. } = agents.terraform(TerraformRequest::Lines { run, from: 0 })
-    else {
-        panic!()
-    };
+    let (_, lines) = agents.request(ReadRunLines { run, from: 0 });
     assert!(lines.iter().any(|line| line.text.contains("Plan: 1 to add, 1 to change")), "{lines:?}");
 }
 
@@ -164,7 +152,7 @@ fn what_is_planned_is_what_was_seen() {
     let node = |name: &str| json!({ "typeId": "terraform/core/terraform_data", "name": name, "submit": true, "title": name });
     let [one, two] = ["one", "two"].map(|name| id_of(&ok(&stream, "add_resource", node(name))));
     let (hash, board) = (agents.opened(two).hash, agents.board());
-    let asked = ReviewRequest::Plan { proposal: one, hash, board, secrets: Vec::new() };
+    let asked = PlanProposal { proposal: one, hash, board, secrets: Vec::new() };
     assert_eq!(agents.review(asked).unwrap_err().code, RefusalCode::Stale);
     assert_eq!(agents.scratch(), Vec::<PathBuf>::new());
 }
@@ -172,7 +160,7 @@ fn what_is_planned_is_what_was_seen() {
 /// An agent's HCL could run a program while it is planned; nobody has accepted that.
 #[test]
 fn what_would_do_more_than_be_planned_is_not_planned() {
-    if !has_terraform() {
+    if !TERRAFORM.is_available() {
         return;
     }
     let agents = guarded();
@@ -191,7 +179,7 @@ fn what_would_do_more_than_be_planned_is_not_planned() {
 /// a file of the user's to whoever listens there.
 #[test]
 fn a_plan_of_a_proposal_sends_nothing_through_what_was_accepted_before() {
-    if !has_terraform() {
+    if !TERRAFORM.is_available() {
         return;
     }
     let agents = guarded();
@@ -201,7 +189,7 @@ fn a_plan_of_a_proposal_sends_nothing_through_what_was_accepted_before() {
         let add = json!({ "addNode": {
             "board": "infrastructure", "type": "terraform/core/verbatim", "name": name, "props": { "text": text }
         } });
-        agents.running().ask(WorkbenchRequest::Run(serde_json::from_value(add).unwrap())).unwrap();
+        agents.running().request(RunCommand { command: serde_json::from_value(add).unwrap() }).unwrap();
     };
     let locals = |value: &str| format!("locals {{\n  address = \"{value}\"\n  other = 1\n}}");
     verbatim("own", &locals(&address));
@@ -249,7 +237,7 @@ fn a_plan_can_be_cancelled_goes_on_one_at_a_time_and_leaves_nothing() {
     trial(&heard, run, |trial| trial.run.operation == TerraformOperation::Plan && trial.run.lines > 1);
     assert_eq!(agents.scratch().len(), 1);
     assert_eq!(agents.plan(id).unwrap_err().code, RefusalCode::Conflict, "one at a time");
-    agents.running().ask(WorkbenchRequest::Terraform(TerraformRequest::Cancel { run })).unwrap();
+    agents.running().request(CancelRun { run }).unwrap();
     let told = trial(&heard, run, is_over);
     assert!(matches!(told.run.state, TerraformRunState::Cancelled { .. }), "{told:?}");
     assert_eq!((told.changes, agents.scratch()), (None, Vec::new()));
@@ -259,13 +247,7 @@ fn a_plan_can_be_cancelled_goes_on_one_at_a_time_and_leaves_nothing() {
     );
 
     // The place is free again.
-    let again = (0..100).find_map(|_| {
-        std::thread::sleep(Duration::from_millis(10));
-        agents.plan(id).ok()
-    });
-    agents
-        .running()
-        .ask(WorkbenchRequest::Terraform(TerraformRequest::Cancel { run: again.unwrap() }))
-        .unwrap();
-    trial(&heard, again.unwrap(), is_over);
+    let again = wait_for("the place of the plan", || agents.plan(id).ok());
+    agents.running().request(CancelRun { run: again }).unwrap();
+    trial(&heard, again, is_over);
 }

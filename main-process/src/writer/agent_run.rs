@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 use shared_protocol::{
     Actor, ActorKind, ProposalId, Refusal,
     request::Responder,
-    terraform::{TerraformRequest, TerraformResponse, TerraformRunId, TerraformRunLine, TerraformRunState},
+    requests::{CancelRun, StartRun},
+    terraform::{TerraformRunId, TerraformRunLine, TerraformRunState},
 };
 use std::sync::{
     Arc,
@@ -32,7 +33,7 @@ pub(super) struct AgentRun {
 
 impl AgentRun {
     /// Starts the run, which sends its outcome from another thread.
-    pub(super) fn start(self, request: TerraformRequest) {
+    pub(super) fn start(self, request: StartRun) {
         let run = self.begin();
         run.terraform.clone().run_followed(request, run.actor(), run.responder(), run);
     }
@@ -58,7 +59,7 @@ impl AgentRun {
     }
 
     /// Ends with the refusal of a run that does not start. The run itself reports its start.
-    fn responder(self: &Arc<Self>) -> Responder<TerraformResponse> {
+    fn responder(self: &Arc<Self>) -> Responder<TerraformRunId> {
         let run = Arc::clone(self);
         Responder::new(move |result| {
             if let Err(refusal) = result {
@@ -95,7 +96,7 @@ impl RunFollower for AgentRun {
                     tracing::debug!(%refusal, run, "a cancelled run goes on");
                 }
             });
-            terraform.request(TerraformRequest::Cancel { run }, actor, responder);
+            terraform.request(CancelRun { run }, actor, responder);
         });
     }
 

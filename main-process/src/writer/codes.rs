@@ -3,10 +3,7 @@
 
 use mcp_server::escape_line;
 use processes::instance::constant_time_eq;
-use shared_protocol::{
-    Refusal, RefusalCode,
-    review::{ConfirmationCode, TerminalDecision},
-};
+use shared_protocol::{Refusal, RefusalCode, decisions::PersonDecision, review::ConfirmationCode};
 use std::{
     collections::{BTreeMap, VecDeque},
     io::Write as _,
@@ -35,11 +32,17 @@ pub(super) struct Codes {
     void: VecDeque<u64>,
 }
 
+/// A decision of a terminal, described for the person who confirms it.
+#[derive(Debug)]
+pub(super) struct SubmittedDecision {
+    pub(super) decision: PersonDecision,
+    pub(super) purpose: String,
+}
+
 #[derive(Debug)]
 struct PendingDecision {
     code: String,
-    purpose: String,
-    decision: TerminalDecision,
+    submitted: SubmittedDecision,
     expires: u64,
     tries: u32,
 }
@@ -47,7 +50,7 @@ struct PendingDecision {
 /// The result of a confirmed code.
 #[derive(Debug)]
 pub(super) enum CodeCheck {
-    Right(TerminalDecision),
+    Right(PersonDecision),
     /// Adds a line to the audit.
     Wrong(Refusal),
     /// Repeated without a limit: adds no line to the audit.
@@ -59,7 +62,7 @@ impl Codes {
     pub(super) fn issue(
         &mut self,
         connection: u64,
-        (decision, purpose): (TerminalDecision, String),
+        submitted: SubmittedDecision,
         now: u64,
     ) -> Result<String, Refusal> {
         self.remove_expired(now);
@@ -77,8 +80,7 @@ impl Codes {
             Refusal::new(RefusalCode::Internal, format!("no random number for a code: {error}"))
         })?;
         let code = format!("{:0width$}", chance % 10_u64.pow(DIGITS), width = DIGITS as usize);
-        let waiting =
-            PendingDecision { code: code.clone(), purpose, decision, expires: now + LIFETIME_MS, tries: 0 };
+        let waiting = PendingDecision { code: code.clone(), submitted, expires: now + LIFETIME_MS, tries: 0 };
         self.waiting.insert(connection, waiting);
         self.request_times.push_back(now);
         Ok(code)
@@ -97,7 +99,7 @@ impl Codes {
             return self.invalidate(refusal, now);
         };
         if constant_time_eq(waiting.code.as_bytes(), code.trim().as_bytes()) {
-            return CodeCheck::Right(waiting.decision);
+            return CodeCheck::Right(waiting.submitted.decision);
         }
         self.failure_times.push_back(now);
         waiting.tries += 1;
@@ -144,7 +146,7 @@ impl Codes {
     pub(super) fn visible_codes(&self) -> Vec<ConfirmationCode> {
         let shown = |waiting: &PendingDecision| ConfirmationCode {
             code: waiting.code.clone(),
-            purpose: waiting.purpose.clone(),
+            purpose: waiting.submitted.purpose.clone(),
             expires: waiting.expires,
         };
         self.waiting.values().map(shown).collect()
@@ -191,25 +193,29 @@ pub(super) fn show_on_terminal(code: &str, purpose: &str) -> Result<(), Refusal>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use shared_protocol::ProposalId;
+    use shared_protocol::{ProposalId, decisions::RejectProposal};
 
-    fn asked(number: u64) -> (TerminalDecision, String) {
+    fn rejection(number: u64) -> SubmittedDecision {
         let proposal = ProposalId::from_bits(number);
-        (TerminalDecision::Reject { proposal, version: 1, reason: "no".to_owned() }, "reject".to_owned())
+        let rejected = RejectProposal { proposal, version: 1, reason: "no".to_owned() };
+        let decision = PersonDecision::Proposal(rejected.into());
+        SubmittedDecision { decision, purpose: "reject".to_owned() }
     }
 
     #[test]
     fn a_code_is_for_one_decision_once_and_for_a_moment() {
         let mut codes = Codes::default();
-        let code = codes.issue(1, asked(1), 0).unwrap();
+        let code = codes.issue(1, rejection(1), 0).unwrap();
         assert_eq!(code.len(), DIGITS as usize);
         assert!(matches!(codes.check(2, &code, 1), CodeCheck::Wrong(_)), "another connection");
-        assert!(matches!(codes.check(1, &code, 1), CodeCheck::Right(decision) if decision == asked(1).0));
+        assert!(
+            matches!(codes.check(1, &code, 1), CodeCheck::Right(decision) if decision == rejection(1).decision)
+        );
         assert!(matches!(codes.check(1, &code, 1), CodeCheck::Wrong(_)), "it is used up");
-        let late = codes.issue(1, asked(2), 0).unwrap();
+        let late = codes.issue(1, rejection(2), 0).unwrap();
         assert!(matches!(codes.check(1, &late, LIFETIME_MS), CodeCheck::Wrong(_)), "its time is over");
-        let first = codes.issue(1, asked(3), 0).unwrap();
-        let second = codes.issue(1, asked(4), 0).unwrap();
+        let first = codes.issue(1, rejection(3), 0).unwrap();
+        let second = codes.issue(1, rejection(4), 0).unwrap();
         assert!(
             first == second || matches!(codes.check(1, &first, 1), CodeCheck::Wrong(_)),
             "the newer replaces it"
@@ -220,29 +226,29 @@ mod tests {
     fn guessing_is_bounded() {
         let mut codes = Codes::default();
         for round in 0..2 {
-            let code = codes.issue(1, asked(1), 0).unwrap();
+            let code = codes.issue(1, rejection(1), 0).unwrap();
             let wrong = if code == "00000000" { "00000001" } else { "00000000" };
             for _ in 0..MAX_TRIES {
                 assert!(matches!(codes.check(1, wrong, 1), CodeCheck::Wrong(_)));
             }
             assert!(matches!(codes.check(1, &code, 1), CodeCheck::Wrong(_)), "round {round}: it is void");
         }
-        assert_eq!(codes.issue(1, asked(1), 2).unwrap_err().code, RefusalCode::LimitExceeded);
+        assert_eq!(codes.issue(1, rejection(1), 2).unwrap_err().code, RefusalCode::LimitExceeded);
         for _ in 0..MAX_WRONG {
             codes.check(1, "00000000", 2);
         }
         assert!(matches!(codes.check(1, "00000000", 2), CodeCheck::Again(_)), "it is not noted without end");
         assert!(matches!(codes.check(1, "00000000", LOCK_MS + 3), CodeCheck::Wrong(_)));
-        assert!(codes.issue(1, asked(1), LOCK_MS + 3).is_ok());
+        assert!(codes.issue(1, rejection(1), LOCK_MS + 3).is_ok());
     }
 
     #[test]
     fn asking_is_bounded_too() {
         let mut codes = Codes::default();
         for _ in 0..MAX_SUBMITTED {
-            codes.issue(1, asked(1), 0).unwrap();
+            codes.issue(1, rejection(1), 0).unwrap();
         }
-        assert_eq!(codes.issue(1, asked(1), 1).unwrap_err().code, RefusalCode::LimitExceeded);
-        assert!(codes.issue(1, asked(1), LOCK_MS + 1).is_ok());
+        assert_eq!(codes.issue(1, rejection(1), 1).unwrap_err().code, RefusalCode::LimitExceeded);
+        assert!(codes.issue(1, rejection(1), LOCK_MS + 1).is_ok());
     }
 }

@@ -7,8 +7,8 @@ use processes::LockError;
 use shared_protocol::{
     Actor, BoardId, Refusal, RefusalCode,
     messages::{PlainFolder, RecentWorkspace},
+    requests::ImportedBoard,
     review::ApprovalScope,
-    terraform::TerraformResponse,
 };
 use std::{
     collections::BTreeMap,
@@ -108,7 +108,7 @@ pub(super) fn create_at(path: &Path, template: WorkspaceTemplate) -> Result<(), 
 }
 
 /// Creates a workspace beside a folder with the board that is imported from it. Leaves nothing behind when that fails.
-pub(super) fn import_beside(folder: &Path, actor: &Actor) -> Result<(Session, TerraformResponse), Refusal> {
+pub(super) fn import_beside(folder: &Path, actor: &Actor) -> Result<(Session, ImportedBoard), Refusal> {
     let place = free_path_beside(folder);
     let imported = create_for_import(folder, &place).and_then(|()| import_into(folder, &place, actor));
     imported.map_err(|refusal| {
@@ -122,7 +122,7 @@ pub(super) fn import_beside(folder: &Path, actor: &Actor) -> Result<(Session, Te
     })
 }
 
-fn import_into(folder: &Path, place: &Path, actor: &Actor) -> Result<(Session, TerraformResponse), Refusal> {
+fn import_into(folder: &Path, place: &Path, actor: &Actor) -> Result<(Session, ImportedBoard), Refusal> {
     let mut session = Session::open_unlisted(place)?;
     let (files, snapshot) = (Arc::clone(session.workspace.files()), session.workspace.snapshot().clone());
     let apply =

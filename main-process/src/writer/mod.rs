@@ -21,7 +21,8 @@ mod writer_thread;
 pub(crate) use launching::{Launch, launch, launch_at};
 pub(crate) use process::{ProcessHandle, ProcessSignal};
 pub(crate) use requests::{WorkspaceRequest, WorkspaceTurn};
-pub(crate) use service_links::{PreviewWriterLink, TerraformWriterLink, terraform_answer, terraform_user};
+pub(crate) use review_requests::TerminalReviewer;
+pub(crate) use service_links::{PreviewWriterLink, TerraformWriterLink, terraform_user};
 pub(crate) use session::{ServeTerminals, Session, SessionError};
 pub(crate) use subscriber::MAX_QUEUED;
 

@@ -6,7 +6,8 @@
 //! 1. **Durable.** The journal's transaction is synced. When that fails, the whole group is refused and nothing is published.
 //! 2. **Window: content.** Types that a file changed, then the patches in the order of their revisions.
 //! 3. **Readers.** The agents' view, Terraform, previews and managed servers each get the state as it is now.
-//! 4. **Window: the rest.** Types, status, links, bundles and the review queue, each only when it changed.
+//! 4. **Window: the rest.** Types, status, links, bundles, the review queue and the proposal that the window shows, each
+//!    only when it changed.
 //! 5. **Responses.** A sender that receives its response finds the change in everything above.
 //! 6. **Actions.** An accepted action (a run, a call, a preview) starts after the decision is published, and its outcome
 //!    is a later event.
@@ -26,7 +27,7 @@
 //!                          ▼
 //!                       publish ─▶ window  Patch 8
 //!                          │    ─▶ agents' view at 8, with the draft   ─▶ Terraform ─▶ previews ─▶ managed servers
-//!                          │    ─▶ window  Status (undo: "Add a"), Review (the draft)
+//!                          │    ─▶ window  Status (undo: "Add a"), Review (the queue), Proposal (the draft)
 //!                          ▼
 //!                       respond ─▶ window Applied { 8 }, agent the draft, terminal the refusal
 //! ```
@@ -35,7 +36,11 @@
 //! the sync fails, all three get its refusal, the window no patch, and the revision stays 7.
 
 use super::{Services, subscriber::Subscriber};
-use shared_protocol::{messages::Patch, review::ConfirmationCode};
+use shared_protocol::{
+    ProposalId, Refusal,
+    messages::Patch,
+    review::{ConfirmationCode, ProposalDetails},
+};
 use workspace::Workspace;
 
 /// The changes of one turn.
@@ -93,5 +98,24 @@ impl Publisher {
         self.window.send_links(workspace);
         self.window.send_bundles(workspace);
         self.window.send_review(workspace, codes);
+        if let Some(id) = self.window.changed_proposal(workspace).filter(|_| self.window.has_room()) {
+            match self.proposal_details(id, workspace) {
+                Ok(details) => self.window.send_proposal(details),
+                Err(refusal) => {
+                    tracing::error!(%refusal, "the window does not show the change of a proposal");
+                    self.window.skip_proposal(id, workspace);
+                }
+            }
+        }
+    }
+
+    /// A proposal over the state as it is now, with its saved plan.
+    pub(super) fn proposal_details(
+        &self,
+        id: ProposalId,
+        workspace: &Workspace,
+    ) -> Result<ProposalDetails, Refusal> {
+        let plan = self.services.terraform.request_plan(id).map(Box::new);
+        Ok(ProposalDetails { plan, ..workspace.proposal_details(id)? })
     }
 }

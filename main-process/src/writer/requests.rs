@@ -3,14 +3,14 @@
 
 use shared_protocol::{
     Actor, Override, OverrideKey, Refusal,
-    messages::{
-        AppliedCommand, OperationLogEntry, Patch, WorkbenchInstanceView, WorkbenchResponse, WorkspaceProblem,
-    },
+    messages::{AppliedCommand, OperationLogEntry, Patch, WorkbenchInstanceView, WorkspaceProblem},
     request::Request,
     requests::{
-        AskBundles, ChangeLinks, DescribeInstance, ExportBoard, ExportedFile, ListLinks, ListOverrides,
-        ListProblems, ReadAudit, ReadDocument, ReadLog, ReadOperations, ReadPatches, RedoLast, ResolveBoard,
-        RevertOperation, RunCommand, SaveFiles, SavedFiles, UndoLast,
+        ChangeBundle, ChangeLinks, CheckBundle, DescribeInstance, DrawMap, ExportBoard, ExportedFile,
+        ListDiagnostics, ListEntities, ListLinks, ListOverrides, ListProblems, MeasureCoverage, ReadAudit,
+        ReadDocument, ReadKnowledge, ReadLog, ReadOperations, ReadPatches, ReadSchema, RedoLast,
+        ResolveBoard, RevertOperation, RunCommand, SaveFiles, SavedFiles, SearchEntities, ShowEntity,
+        UndoLast,
     },
     review::AuditLine,
     trace_link::TraceLinksView,
@@ -93,10 +93,65 @@ impl WorkspaceRequest for ChangeLinks {
     }
 }
 
-impl WorkspaceRequest for AskBundles {
-    fn handle(self, turn: &mut WorkspaceTurn<'_>) -> Result<WorkbenchResponse, Refusal> {
-        let asked = turn.workspace.query_bundles(&self.request, turn.actor, turn.moment)?;
-        Ok(turn.publish_patches(asked))
+impl WorkspaceRequest for ListEntities {
+    fn handle(self, turn: &mut WorkspaceTurn<'_>) -> Result<Self::Response, Refusal> {
+        turn.workspace.bundles().list_entities(&self.bundle)
+    }
+}
+
+impl WorkspaceRequest for ShowEntity {
+    fn handle(self, turn: &mut WorkspaceTurn<'_>) -> Result<Self::Response, Refusal> {
+        turn.workspace.bundles().show_entity(&self.entity)
+    }
+}
+
+impl WorkspaceRequest for ReadSchema {
+    fn handle(self, turn: &mut WorkspaceTurn<'_>) -> Result<Self::Response, Refusal> {
+        turn.workspace.bundles().read_schema(&self.bundle, &self.entity_type)
+    }
+}
+
+impl WorkspaceRequest for SearchEntities {
+    fn handle(self, turn: &mut WorkspaceTurn<'_>) -> Result<Self::Response, Refusal> {
+        turn.workspace.bundles().search(self.bundle.as_deref(), &self.query, self.limit)
+    }
+}
+
+impl WorkspaceRequest for ListDiagnostics {
+    fn handle(self, turn: &mut WorkspaceTurn<'_>) -> Result<Self::Response, Refusal> {
+        turn.workspace.bundles().list_diagnostics(&self.bundle)
+    }
+}
+
+impl WorkspaceRequest for MeasureCoverage {
+    fn handle(self, turn: &mut WorkspaceTurn<'_>) -> Result<Self::Response, Refusal> {
+        turn.workspace.bundles().measure_coverage(&self.bundle)
+    }
+}
+
+impl WorkspaceRequest for ReadKnowledge {
+    fn handle(self, turn: &mut WorkspaceTurn<'_>) -> Result<Self::Response, Refusal> {
+        turn.workspace.bundles().read_knowledge(&self.bundle)
+    }
+}
+
+impl WorkspaceRequest for CheckBundle {
+    fn handle(self, turn: &mut WorkspaceTurn<'_>) -> Result<Self::Response, Refusal> {
+        turn.workspace.bundles().check(&self.bundle, &self.changes)
+    }
+}
+
+impl WorkspaceRequest for ChangeBundle {
+    fn handle(self, turn: &mut WorkspaceTurn<'_>) -> Result<AppliedCommand, Refusal> {
+        let changed = turn.workspace.change_bundle(&self, turn.actor, turn.moment)?;
+        Ok(turn.publish_patches(changed))
+    }
+}
+
+impl WorkspaceRequest for DrawMap {
+    fn handle(self, turn: &mut WorkspaceTurn<'_>) -> Result<Self::Response, Refusal> {
+        let drawn = turn.workspace.draw_map(&self, turn.actor, turn.moment)?;
+        Ok(turn.publish_patches(drawn))
     }
 }
 

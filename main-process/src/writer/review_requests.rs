@@ -3,166 +3,159 @@
 
 use super::{
     WriterHandle,
-    writer_thread::{OverlayInput, ProposalComparison, request_plan_for},
+    writer_thread::{OverlayInput, ProposalComparison, request_plan_of},
 };
-use crate::{
-    background,
-    responses::{JsonResponder, ResponseChannel as _},
-    terraform_worker::PlanRequest,
-};
+use crate::{background, responses::JsonResponder, terraform_worker::PlanRequest};
 use shared_protocol::{
     Actor, ActorKind, ProposalId, Refusal, RefusalCode,
-    messages::WorkbenchResponse,
-    request::Responder,
-    requests::DecidedProposal,
-    review::{
-        PagePictures, ProposalConsequences, ProposalDetails, ReviewRequest, ReviewResponse,
-        TerminalReviewRequest,
+    decisions::{
+        CommentOnProposal, DrawPagePictures, EditProposal, PlanProposal, PlanStart, ProposalDecision,
+        RebaseProposal, RevertProposal, ReviewRequest, SubmitDecision, TerminalReviewRequest,
     },
+    request::{Responder, ResponseChannel},
+    review::ProposalConsequences,
 };
 use workspace::{Reviewer, time_and_seed};
 
+/// A person at a terminal, and the connection that a code belongs to.
+pub(crate) struct TerminalReviewer {
+    pub(crate) connection: u64,
+    pub(crate) name: String,
+}
+
 impl WriterHandle {
-    /// Handles a message of the window's own channel.
-    pub(crate) fn review(
-        &self,
-        request: ReviewRequest,
-        name: String,
-        responder: Responder<WorkbenchResponse>,
-    ) {
+    /// Handles a request of the window's own channel.
+    pub(crate) fn review(&self, request: ReviewRequest, name: String, channel: impl ResponseChannel) {
         let reviewer = Reviewer::in_window(name.clone());
         match request {
-            ReviewRequest::Open(id) => {
-                self.call(responder.typed(opened_response), move |writer| writer.opened_proposal(id));
+            ReviewRequest::OpenProposal(request) => {
+                self.call(channel.typed(), move |writer| writer.open_proposal(request.proposal));
             }
-            ReviewRequest::Accept(verdict) => {
-                self.call(responder.typed(decided_response), move |writer| {
-                    writer.accept(&verdict, &reviewer)
-                });
-            }
-            ReviewRequest::Reject { proposal, version, reason } => {
-                self.call(responder.typed(decided_response), move |writer| {
-                    writer.reject((proposal, version), &reason, &reviewer)
-                });
-            }
-            ReviewRequest::LookAgain { proposal, version } => {
-                self.call(responder.typed(opened_response), move |writer| {
+            ReviewRequest::CloseProposal(request) => self.call(channel.typed(), move |writer| {
+                writer.close_proposal(request.proposal);
+                Ok(())
+            }),
+            ReviewRequest::RebaseProposal(RebaseProposal { proposal, version }) => {
+                self.call(channel.typed(), move |writer| {
                     writer.amend(proposal, |group| {
                         group.rebase_stale((proposal, version), &reviewer, time_and_seed())
                     })
                 });
             }
-            ReviewRequest::Edit { proposal, version, hash, commands } => {
-                self.call(responder.typed(opened_response), move |writer| {
+            ReviewRequest::EditProposal(EditProposal { proposal, version, hash, commands }) => {
+                self.call(channel.typed(), move |writer| {
                     let seen = (proposal, version, hash);
                     writer.amend(proposal, |group| {
                         group.edit_proposal(seen, &commands, &reviewer, time_and_seed())
                     })
                 });
             }
-            ReviewRequest::Comment { proposal, about, text } => {
-                self.call(responder.typed(opened_response), move |writer| {
+            ReviewRequest::CommentOnProposal(CommentOnProposal { proposal, about, text }) => {
+                self.call(channel.typed(), move |writer| {
                     writer.amend(proposal, |group| {
                         group.comment_on_proposal(proposal, about, &text, &reviewer, time_and_seed())
                     })
                 });
             }
-            ReviewRequest::Revert { proposal, partial } => {
-                self.call(responder.typed(WorkbenchResponse::Applied), move |writer| {
+            ReviewRequest::RevertProposal(RevertProposal { proposal, partial }) => {
+                self.call(channel.typed(), move |writer| {
                     writer.revert_proposal(proposal, partial, &reviewer)
                 });
             }
-            ReviewRequest::Grant(grant) => {
-                self.call(
-                    responder.typed(|approval| WorkbenchResponse::Review(ReviewResponse::Approval(approval))),
-                    move |writer| writer.grant(grant, &reviewer),
-                );
+            ReviewRequest::GrantApproval(request) => {
+                self.call(channel.typed(), move |writer| writer.grant(request.grant, &reviewer));
             }
-            ReviewRequest::Revoke(id) => {
-                self.call(responder.typed(|()| WorkbenchResponse::Done), move |writer| {
-                    writer.revoke(id, &reviewer)
-                });
+            ReviewRequest::RevokeApproval(request) => {
+                self.call(channel.typed(), move |writer| writer.revoke(request.approval, &reviewer));
             }
-            ReviewRequest::History { limit } => {
-                self.call(
-                    responder.typed(|briefs| WorkbenchResponse::Review(ReviewResponse::History(briefs))),
-                    move |writer| Ok(writer.history(limit)),
-                );
+            ReviewRequest::ListDecided(request) => {
+                self.call(channel.typed(), move |writer| Ok(writer.history(request.limit)));
             }
-            ReviewRequest::Origins(revisions) => {
-                self.call(
-                    responder.typed(|origins| WorkbenchResponse::Review(ReviewResponse::Origins(origins))),
-                    move |writer| writer.workspace().origins(&revisions),
-                );
+            ReviewRequest::ListOrigins(request) => {
+                self.call(channel.typed(), move |writer| writer.workspace().origins(&request.revisions));
             }
-            ReviewRequest::DropCode(code) => {
-                self.call(responder.typed(|()| WorkbenchResponse::Done), move |writer| {
-                    writer.drop_code(&code);
-                    Ok(())
-                });
+            ReviewRequest::DropCode(request) => self.call(channel.typed(), move |writer| {
+                writer.drop_code(&request.code);
+                Ok(())
+            }),
+            ReviewRequest::ReadConsequences(request) => {
+                self.describe_consequences(request.proposal, channel.typed());
             }
-            ReviewRequest::Consequences(id) => self.describe_consequences(id, responder.typed(consequences)),
-            ReviewRequest::PagePictures { proposal, hash, page, screen } => {
-                self.in_background(proposal, responder.typed(pictures), move |writer| {
+            ReviewRequest::DrawPagePictures(DrawPagePictures { proposal, hash, page, screen }) => {
+                self.in_background(proposal, channel.typed(), move |writer| {
                     let previews = writer.previews();
                     move |input: OverlayInput| input.overlay_of(hash)?.page_pictures(&previews, page, screen)
                 });
             }
-            ReviewRequest::Plan { proposal, hash, board, secrets } => {
-                let actor = Actor::new(ActorKind::Window, name);
-                self.call_with(responder, move |writer, responder| {
-                    let (input, terraform) = (writer.overlay_input(proposal), writer.terraform());
-                    background::spawn("consequences", responder, move |responder| {
-                        let overlay: Result<ProposalComparison, Refusal> =
-                            input.and_then(|input| input.overlay_of(hash));
-                        let overlay = match overlay {
-                            Ok(overlay) => overlay,
-                            Err(refusal) => return responder.send(Err(refusal)),
-                        };
-                        match request_plan_for(overlay.proposal(), actor.clone()) {
-                            // The person pressed the button.
-                            Some(asked) if overlay.is_waiting() => {
-                                let asked = PlanRequest { secrets, requested_by_person: true, ..asked };
-                                terraform.plan_request(asked, Some(responder.map(WorkbenchResponse::Review)));
-                            }
-                            Some(_) => {
-                                let message = "The proposal is no longer open.";
-                                responder.send(Err(Refusal::new(RefusalCode::Conflict, message)));
-                            }
-                            None => terraform.trial(
-                                overlay.trial(board, secrets, actor),
-                                responder.map(WorkbenchResponse::Review),
-                            ),
-                        }
-                    });
-                });
+            ReviewRequest::PlanProposal(request) => {
+                self.plan_proposal(request, Actor::new(ActorKind::Window, name), channel.typed());
             }
         }
     }
 
-    /// Handles a review message of a terminal: reading is free, a decision takes a code.
+    /// Carries out a decision of a person about a proposal.
+    pub(crate) fn decide(
+        &self,
+        decision: ProposalDecision,
+        reviewer: Reviewer,
+        channel: impl ResponseChannel,
+    ) {
+        self.call(channel.typed(), move |writer| writer.decide(&decision, &reviewer));
+    }
+
+    /// Handles a review request of a terminal: reading is free, a decision takes a code.
     pub(crate) fn terminal_review(
         &self,
-        connection: u64,
         request: TerminalReviewRequest,
-        name: String,
+        reviewer: TerminalReviewer,
         responder: JsonResponder,
     ) {
         match request {
-            TerminalReviewRequest::List => self.call(responder.encode(), |writer| Ok(writer.undecided())),
-            TerminalReviewRequest::Show(named) => self.call(responder.encode(), move |writer| {
-                let id = writer.workspace().proposal(&named)?.id;
-                writer.opened_proposal(id)
+            TerminalReviewRequest::ListQueue(_) => {
+                self.call(responder.typed(), |writer| Ok(writer.undecided()));
+            }
+            TerminalReviewRequest::ShowProposal(request) => self.call(responder.typed(), move |writer| {
+                let id = writer.workspace().proposal(&request.proposal)?.id;
+                writer.proposal_details(id)
             }),
-            TerminalReviewRequest::Ask(decision) => self.call(responder.encode(), move |writer| {
-                writer.issue_code(connection, decision, &Reviewer::at_terminal(name))
-            }),
-            TerminalReviewRequest::Confirm { code } => {
-                self.call_with(responder.0, move |writer, responder| {
-                    writer.confirm_code(connection, &code, name, JsonResponder(responder));
-                })
+            TerminalReviewRequest::SubmitDecision(SubmitDecision { decision }) => {
+                self.call(responder.typed(), move |writer| writer.issue_code(decision, reviewer));
             }
         }
+    }
+
+    /// Carries out the decision of a terminal that knows its code.
+    pub(crate) fn confirm(&self, code: String, reviewer: TerminalReviewer, responder: JsonResponder) {
+        self.call_with(responder.0, move |writer, responder| {
+            writer.confirm_code(&code, reviewer, JsonResponder(responder));
+        });
+    }
+
+    fn plan_proposal(&self, request: PlanProposal, actor: Actor, responder: Responder<PlanStart>) {
+        let PlanProposal { proposal, hash, board, secrets } = request;
+        self.call_with(responder, move |writer, responder| {
+            let (input, terraform) = (writer.overlay_input(proposal), writer.terraform());
+            background::spawn("consequences", responder, move |responder| {
+                let overlay: Result<ProposalComparison, Refusal> =
+                    input.and_then(|input| input.overlay_of(hash));
+                let overlay = match overlay {
+                    Ok(overlay) => overlay,
+                    Err(refusal) => return responder.send(Err(refusal)),
+                };
+                match request_plan_of(overlay.proposal(), actor.clone()) {
+                    // The person pressed the button.
+                    Some(request) if overlay.is_waiting() => {
+                        let request = PlanRequest { secrets, requested_by_person: true, ..request };
+                        terraform.plan_request(request, Some(responder));
+                    }
+                    Some(_) => {
+                        let message = "The proposal is no longer open.";
+                        responder.send(Err(Refusal::new(RefusalCode::Conflict, message)));
+                    }
+                    None => terraform.trial(overlay.trial(board, secrets, actor), responder),
+                }
+            });
+        });
     }
 
     fn describe_consequences(&self, id: ProposalId, responder: Responder<ProposalConsequences>) {
@@ -188,21 +181,4 @@ impl WriterHandle {
             });
         });
     }
-}
-
-fn opened_response(proposal: ProposalDetails) -> WorkbenchResponse {
-    WorkbenchResponse::Review(ReviewResponse::Opened(Box::new(proposal)))
-}
-
-fn decided_response(decided: DecidedProposal) -> WorkbenchResponse {
-    let DecidedProposal { proposal, applied, notice } = decided;
-    WorkbenchResponse::Review(ReviewResponse::Decided { proposal, applied, notice })
-}
-
-fn consequences(consequences: ProposalConsequences) -> WorkbenchResponse {
-    WorkbenchResponse::Review(ReviewResponse::Consequences(Box::new(consequences)))
-}
-
-fn pictures(pictures: PagePictures) -> WorkbenchResponse {
-    WorkbenchResponse::Review(ReviewResponse::PagePictures(Box::new(pictures)))
 }

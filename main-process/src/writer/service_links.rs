@@ -12,11 +12,10 @@ use agents::{AgentsAddress, AgentsEvents};
 use shared_protocol::{
     Actor, ActorKind, NodeId, ProposalId, Refusal, RefusalCode, Revision,
     mcp::McpView,
-    messages::{AppliedCommand, Patch, WorkbenchResponse},
+    messages::{AppliedCommand, Patch},
     preview_sessions::PreviewsView,
     requests::ReadPatches,
     review::AuditEvent,
-    terraform::TerraformResponse,
     upstreams::ManagedServersView,
 };
 use std::{path::PathBuf, sync::Arc, time::Duration};
@@ -123,13 +122,4 @@ pub(crate) fn terraform_user(settings: PathBuf, plans: PathBuf) -> terraform_wor
             .map_err(|error| Refusal::new(RefusalCode::StorageError, error.to_string()))
     };
     terraform_worker::TerraformUserSettings { settings, plans, read_program }
-}
-
-/// The answer of the Terraform service in the shape of the window's protocol.
-pub(crate) fn terraform_answer(answer: TerraformResponse) -> WorkbenchResponse {
-    match answer {
-        TerraformResponse::MissingPrices(text) => WorkbenchResponse::Text(text),
-        TerraformResponse::Cancelling => WorkbenchResponse::Done,
-        answer => WorkbenchResponse::Terraform(answer),
-    }
 }

@@ -4,19 +4,25 @@
 use authority::TypeRegistry;
 use crossbeam_channel::{Sender, TrySendError};
 use shared_protocol::{
-    ProposalId, ProposalState, Revision,
+    Proposal, ProposalId, ProposalState, Revision,
     mcp::McpView,
     messages::{Patch, ToRenderer, WorkspaceStatus},
-    review::{ConfirmationCode, MAX_DECIDED_PROPOSALS, ProposalBrief, ReviewView},
+    review::{ConfirmationCode, MAX_DECIDED_PROPOSALS, ProposalBrief, ProposalDetails, ReviewView},
     terraform::TerraformView,
     trace_link::TraceLinksView,
     upstreams::ManagedServersView,
 };
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 use workspace::{SpecBundles, Workspace};
 
 /// Messages that may wait for a renderer before it is sent everything again.
 pub(crate) const MAX_QUEUED: usize = 512;
+
+/// Messages that may wait for a renderer when a proposal is sent.
+const MAX_QUEUED_BEFORE_PROPOSAL: usize = 16;
 
 #[derive(Default)]
 pub(super) struct Subscriber {
@@ -32,6 +38,7 @@ pub(super) struct Subscriber {
     terraform: Option<Box<TerraformView>>,
     upstreams: Option<Box<ManagedServersView>>,
     review: LastReview,
+    proposal: ShownProposal,
     /// The user's settings of the window; they belong to no workspace.
     pub(super) settings: String,
 }
@@ -43,6 +50,16 @@ struct LastReview {
     /// Each brief is computed once per change of its proposal.
     briefs: BTreeMap<ProposalId, ProposalBrief>,
     codes: Vec<ConfirmationCode>,
+}
+
+/// The proposal that the window shows: the one that a person opened, else the newest draft.
+#[derive(Default)]
+struct ShownProposal {
+    opened: Option<ProposalId>,
+    /// Drafts that a person closed.
+    closed: BTreeSet<ProposalId>,
+    /// The proposal that was sent last, with the stamp of its change.
+    sent: Option<(ProposalId, u64)>,
 }
 
 impl Subscriber {
@@ -72,6 +89,7 @@ impl Subscriber {
 
     /// Sends another workspace at once: the next response may be about it.
     pub(super) fn replace(&mut self, workspace: &Workspace) {
+        self.proposal = ShownProposal::default();
         if self.queue.is_some() {
             self.send_everything(workspace);
         }
@@ -90,6 +108,7 @@ impl Subscriber {
         self.send_bundles(workspace);
         self.review.last_sent = None;
         self.send_review(workspace, self.review.codes.clone());
+        self.proposal.sent = None;
         if let Some(agents) = self.agents.clone() {
             self.send(ToRenderer::Mcp(Box::new(agents)));
         }
@@ -201,6 +220,49 @@ impl Subscriber {
         self.review.briefs = briefs;
         self.review.last_sent = Some(seen);
         self.send(ToRenderer::Review(Box::new(view)));
+    }
+
+    /// A person opened a proposal in the window, which has these details of it.
+    pub(super) fn open_proposal(&mut self, details: &ProposalDetails) {
+        let ProposalBrief { id, stamp, .. } = details.brief;
+        self.proposal.closed.remove(&id);
+        (self.proposal.opened, self.proposal.sent) = (Some(id), Some((id, stamp)));
+    }
+
+    pub(super) fn close_proposal(&mut self, id: ProposalId) {
+        self.proposal.opened.take_if(|opened| *opened == id);
+        self.proposal.closed.insert(id);
+    }
+
+    /// The proposal that the window shows, if the window does not have it as it is now.
+    pub(super) fn changed_proposal(&self, workspace: &Workspace) -> Option<ProposalId> {
+        if self.queue.is_none() || self.behind {
+            return None;
+        }
+        let ShownProposal { opened, closed, sent } = &self.proposal;
+        let desk = workspace.review_state();
+        let is_followed = |proposal: &&Arc<Proposal>| {
+            proposal.state == ProposalState::Draft && !closed.contains(&proposal.id)
+        };
+        let newest = || desk.queue.iter().filter(is_followed).max_by_key(|draft| draft.number);
+        // A draft that was submitted stays in view until another one is written.
+        let shown = opened.or_else(|| newest().map(|draft| draft.id)).or(sent.map(|(id, _)| id))?;
+        let is_news = *sent != Some((shown, desk.stamp_of(shown))) && !closed.contains(&shown);
+        desk.queue.get(shown).filter(|_| is_news).map(|proposal| proposal.id)
+    }
+
+    /// Returns whether the window keeps up. A proposal waits for a window that does not: the next change replaces it.
+    pub(super) fn has_room(&self) -> bool {
+        self.queue.as_ref().is_some_and(|queue| queue.len() < MAX_QUEUED_BEFORE_PROPOSAL)
+    }
+
+    pub(super) fn skip_proposal(&mut self, id: ProposalId, workspace: &Workspace) {
+        self.proposal.sent = Some((id, workspace.review_state().stamp_of(id)));
+    }
+
+    pub(super) fn send_proposal(&mut self, details: ProposalDetails) {
+        self.proposal.sent = Some((details.brief.id, details.brief.stamp));
+        self.send(ToRenderer::Proposal(Box::new(details)));
     }
 
     fn send(&mut self, message: ToRenderer) {

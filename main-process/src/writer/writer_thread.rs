@@ -8,7 +8,7 @@ mod page_pictures;
 mod reviewing;
 
 pub(super) use overlay::{OverlayInput, ProposalComparison};
-pub(super) use reviewing::request_plan_for;
+pub(super) use reviewing::request_plan_of;
 
 use super::{
     Launch, ProcessHandle, ServeTerminals, Services, Session, WriterCall, WriterHandle, WriterMsg,
@@ -160,7 +160,7 @@ impl Writer {
 
     pub(super) fn run(mut self, messages: &Receiver<WriterMsg>) {
         loop {
-            let limit = if self.publisher.window.is_behind() { CATCH_UP_EVERY } else { self.until_expiry() };
+            let limit = if self.owes_window() { CATCH_UP_EVERY } else { self.until_expiry() };
             let first = match messages.recv_timeout(limit.min(CHECK_STORAGE_EVERY)) {
                 Ok(message) => message,
                 Err(RecvTimeoutError::Timeout) => {
@@ -185,6 +185,12 @@ impl Writer {
             }
         }
         self.session.close();
+    }
+
+    /// Returns whether the window waits for something that found no room.
+    fn owes_window(&self) -> bool {
+        let window = &self.publisher.window;
+        window.is_behind() || window.changed_proposal(&self.session.workspace).is_some()
     }
 
     /// Detects a deleted journal or lock, also while requests arrive that change nothing.

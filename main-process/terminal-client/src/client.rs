@@ -1,12 +1,13 @@
 //! The connection to a running Draftboard.
 
 use processes::DiscoveryRecord;
+use serde::de::DeserializeOwned;
 use shared_protocol::{
     Refusal, RefusalCode,
+    decisions::{CodePlace, PersonDecision, SubmitDecision},
     framing::{FrameDecoder, FramingError, MAX_TERMINAL_FRAME_BYTES, decode_json, encode_json},
     messages::{FromTerminal, PROTOCOL_VERSION, ToTerminal},
-    requests::{CodePlace, TerminalRequest, TypedDecision, TypedReviewRequest},
-    review::TerminalReviewRequest,
+    request::Request,
 };
 use std::{
     io::{self, Read, Write},
@@ -69,29 +70,34 @@ impl TerminalClient {
         }
     }
 
-    pub fn request<R: TerminalRequest>(&mut self, request: R) -> Result<R::Response, TerminalClientError> {
-        let response = self.respond(&FromTerminal::Request(request.into()))?;
-        R::read(response).ok_or(TerminalClientError::Unexpected)
-    }
-
-    /// Reads the review queue.
-    pub fn review<R: TypedReviewRequest>(&mut self, request: R) -> Result<R::Response, TerminalClientError> {
-        let response = self.respond(&FromTerminal::Review(request.into()))?;
-        serde_json::from_value(response).map_err(|_| TerminalClientError::Unexpected)
+    pub fn request<R: Request>(&mut self, request: R) -> Result<R::Response, TerminalClientError>
+    where
+        FromTerminal: From<R::Frame>,
+    {
+        self.exchange_typed(&R::Frame::from(request).into())
     }
 
     /// Submits a decision, has the person type the code that Draftboard shows elsewhere, and confirms it.
-    pub fn decide<D: TypedDecision>(
+    pub fn decide<D: Request>(
         &mut self,
         decision: D,
         type_code: impl FnOnce(&str) -> Result<String, Refusal>,
-    ) -> Result<D::Outcome, TerminalClientError> {
-        let shown = self.respond(&FromTerminal::Review(TerminalReviewRequest::Ask(decision.into())))?;
-        let CodePlace { place } =
-            serde_json::from_value(shown).map_err(|_| TerminalClientError::Unexpected)?;
+    ) -> Result<D::Response, TerminalClientError>
+    where
+        PersonDecision: From<D::Frame>,
+    {
+        let decision = D::Frame::from(decision).into();
+        let CodePlace { place } = self.request(SubmitDecision { decision })?;
         let code = type_code(&place).map_err(TerminalClientError::Refused)?;
-        let outcome = self.respond(&FromTerminal::Review(TerminalReviewRequest::Confirm { code }))?;
-        D::read(outcome).ok_or(TerminalClientError::Unexpected)
+        self.exchange_typed(&FromTerminal::Confirm { code })
+    }
+
+    fn exchange_typed<T: DeserializeOwned>(
+        &mut self,
+        message: &FromTerminal,
+    ) -> Result<T, TerminalClientError> {
+        let response = self.respond(message)?;
+        serde_json::from_value(response).map_err(|_| TerminalClientError::Unexpected)
     }
 
     /// The connection itself, which carries lines of MCP from now on.

@@ -9,12 +9,13 @@ use safe_fs::{PathProblem, SafeFolder};
 use shared_protocol::{
     BoardId, BoardName, Change, Refusal, RefusalCode,
     messages::{AppliedCommand, ProblemSeverity},
-    terraform::{TerraformFindingView, TerraformResponse},
+    requests::ImportedBoard,
+    terraform::TerraformFindingView,
 };
 use std::path::Path;
 use terraform::{
     GenerateInput, HclGenerator, InfrastructureSettings,
-    import::{ImportError, ImportedBoard, read_terraform, read_terrastudio},
+    import::{self, ImportError, read_terraform, read_terrastudio},
 };
 use workspace::{Mutation, TimeAndSeed};
 
@@ -35,7 +36,7 @@ pub fn import(
     name: Option<&str>,
     moment: TimeAndSeed,
     apply: impl FnOnce(Mutation) -> Result<AppliedCommand, Refusal>,
-) -> Result<TerraformResponse, Refusal> {
+) -> Result<ImportedBoard, Refusal> {
     let title = folder.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     let name = board_name(snapshot, name, &title)?;
     let imported = match read(folder)? {
@@ -44,7 +45,7 @@ pub fn import(
         }
         ImportFolder::Terraform(texts) => read_terraform(snapshot, &texts, name.clone(), &title, moment.seed),
     };
-    let ImportedBoard { changes, mut settings, notes } = imported.map_err(|error| refusal(&error))?;
+    let import::ImportedBoard { changes, mut settings, notes } = imported.map_err(|error| refusal(&error))?;
     let board = board_of(&changes)?;
     let secrets = drop_secrets(snapshot, &changes, board, &mut settings);
     let summary = format!("Import {name} from {title}");
@@ -60,7 +61,7 @@ pub fn import(
     if settings != InfrastructureSettings::default() {
         findings.push(finding(None, keep_settings(files, &name, &title, settings)));
     }
-    Ok(TerraformResponse::Imported { board, revision: applied.revision, notes: findings })
+    Ok(ImportedBoard { board, revision: applied.revision, notes: findings })
 }
 
 fn finding(node: Option<shared_protocol::NodeId>, message: String) -> TerraformFindingView {

@@ -7,9 +7,7 @@ use super::{
 use journal::{Digest, WorkspacePath};
 use shared_protocol::{Refusal, terraform::TerraformOperation};
 use std::{
-    fs::{self, DirBuilder, OpenOptions},
-    io::{self, Write as _},
-    os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _},
+    fs, io,
     path::{Path, PathBuf},
 };
 use terraform::{reach::ConfigurationGraph, run::fingerprint};
@@ -43,15 +41,8 @@ pub(super) fn is_ours(user: Option<&TerraformUserSettings>, folder: &Path) -> bo
 /// Records what an `init` that ran here has left.
 pub(super) fn record_init(user: &TerraformUserSettings, folder: &Path) -> io::Result<()> {
     let path = record(user, folder);
-    if let Some(parent) = path.parent() {
-        DirBuilder::new().recursive(true).mode(0o700).create(parent)?;
-    }
     match fingerprint(folder)? {
-        Some(now) => {
-            let mut options = OpenOptions::new();
-            let mut file = options.write(true).create(true).truncate(true).mode(0o600).open(&path)?;
-            file.write_all(now.to_string().as_bytes())
-        }
+        Some(now) => safe_fs::write_private(&path, now.to_string().as_bytes()),
         None => match fs::remove_file(&path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
             _ => Ok(()),

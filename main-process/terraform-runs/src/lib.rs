@@ -45,13 +45,15 @@ use request_plan::RequestPlans;
 use shared_protocol::{
     Actor, BoardId, BoardKind, Change, NodeId, ProposalId, ProposalState, ProposalSubject, Refusal,
     RefusalCode,
+    decisions::PlanStart,
     proposal::ContentHash,
-    request::Responder,
-    review::ReviewResponse,
-    terraform::{
-        CostView, RequestPlanView, TerraformFindingView, TerraformOperation, TerraformRequest,
-        TerraformResponse,
+    request::{Request, Responder},
+    requests::{
+        CancelRun, EstimateCost, GenerateHcl, ImportBoard, ListMissingPrices, ListRuns, ReadPlan,
+        ReadRunLines, StartRun, WriteHcl,
     },
+    service_calls,
+    terraform::{CostView, RequestPlanView, TerraformFindingView, TerraformOperation, TerraformRunId},
 };
 use std::{
     collections::{BTreeMap, BTreeSet, btree_map::Entry},
@@ -70,28 +72,43 @@ type TextsByPath = BTreeMap<String, Arc<str>>;
 /// The capacity of the queue of requests.
 const MAX_ORDERS: usize = 256;
 
+service_calls! {
+    /// The requests that the worker answers.
+    pub enum TerraformCall {
+        GenerateHcl,
+        WriteHcl,
+        EstimateCost,
+        ListMissingPrices,
+        StartRun,
+        CancelRun,
+        ListRuns,
+        ReadRunLines,
+        ReadPlan,
+        ImportBoard,
+    }
+}
+
 pub enum TerraformOrder {
     Request {
-        request: TerraformRequest,
+        call: TerraformCall,
         actor: Actor,
-        responder: Responder<TerraformResponse>,
         /// Receives the events of the run that this starts.
         follower: Option<Arc<dyn RunFollower>>,
     },
     /// A plan of a proposal.
     Trial {
-        asked: Box<PlanProposalRequest>,
-        responder: Responder<ReviewResponse>,
+        request: Box<PlanProposalRequest>,
+        responder: Responder<PlanStart>,
     },
     /// The saved plan of an agent's request to apply or destroy.
     PlanRequest {
-        asked: Box<PlanRequest>,
-        responder: Option<Responder<ReviewResponse>>,
+        request: Box<PlanRequest>,
+        responder: Option<Responder<PlanStart>>,
     },
     /// A saved plan that a person accepted.
     ApplyRequest {
         apply: Box<ApplyPlanRequest>,
-        responder: Responder<TerraformResponse>,
+        responder: Responder<TerraformRunId>,
     },
     /// The state or the view may have changed.
     Refresh,
@@ -172,30 +189,35 @@ impl TerraformHandle {
     }
 
     /// Sends a request. The response comes from another thread.
-    pub fn request(&self, request: TerraformRequest, actor: Actor, responder: Responder<TerraformResponse>) {
-        self.send(TerraformOrder::Request { request, actor, responder, follower: None });
+    pub fn request<R: Request>(&self, request: R, actor: Actor, responder: Responder<R::Response>)
+    where
+        TerraformCall: From<(R, Responder<R::Response>)>,
+    {
+        let call = TerraformCall::from((request, responder));
+        self.send(TerraformOrder::Request { call, actor, follower: None });
     }
 
     /// As [`Self::request`]; the follower receives the events of the run.
     pub fn run_followed(
         &self,
-        request: TerraformRequest,
+        request: StartRun,
         actor: Actor,
-        responder: Responder<TerraformResponse>,
+        responder: Responder<TerraformRunId>,
         follower: Arc<dyn RunFollower>,
     ) {
-        self.send(TerraformOrder::Request { request, actor, responder, follower: Some(follower) });
+        let call = TerraformCall::StartRun(request, responder);
+        self.send(TerraformOrder::Request { call, actor, follower: Some(follower) });
     }
 
     /// Plans a proposal, beside the board's own folder. Responds when the run has started.
-    pub fn trial(&self, asked: PlanProposalRequest, responder: Responder<ReviewResponse>) {
-        self.send(TerraformOrder::Trial { asked: Box::new(asked), responder });
+    pub fn trial(&self, request: PlanProposalRequest, responder: Responder<PlanStart>) {
+        self.send(TerraformOrder::Trial { request: Box::new(request), responder });
     }
 
     /// Plans an agent's request and saves the plan. Responds when the run has started.
-    pub fn plan_request(&self, asked: PlanRequest, responder: Option<Responder<ReviewResponse>>) {
-        if self.shared.requests.begin(asked.key) {
-            return self.send(TerraformOrder::PlanRequest { asked: Box::new(asked), responder });
+    pub fn plan_request(&self, request: PlanRequest, responder: Option<Responder<PlanStart>>) {
+        if self.shared.requests.begin(request.key) {
+            return self.send(TerraformOrder::PlanRequest { request: Box::new(request), responder });
         }
         if let Some(responder) = responder {
             let message = "The request is being planned already.";
@@ -236,7 +258,7 @@ impl TerraformHandle {
     }
 
     /// Applies exactly the accepted plan, or nothing.
-    pub fn apply_request(&self, apply: ApplyPlanRequest, responder: Responder<TerraformResponse>) {
+    pub fn apply_request(&self, apply: ApplyPlanRequest, responder: Responder<TerraformRunId>) {
         self.send(TerraformOrder::ApplyRequest { apply: Box::new(apply), responder });
     }
 
@@ -253,15 +275,11 @@ impl TerraformHandle {
             }
         };
         match refused {
-            (
-                TerraformOrder::Request { responder, .. } | TerraformOrder::ApplyRequest { responder, .. },
-                refusal,
-            ) => {
-                responder.send(Err(refusal));
-            }
+            (TerraformOrder::Request { call, .. }, refusal) => call.refuse(refusal),
+            (TerraformOrder::ApplyRequest { responder, .. }, refusal) => responder.send(Err(refusal)),
             (TerraformOrder::Trial { responder, .. }, refusal) => responder.send(Err(refusal)),
-            (TerraformOrder::PlanRequest { asked, responder }, refusal) => {
-                self.shared.requests.fail(asked.key, refusal.message.clone());
+            (TerraformOrder::PlanRequest { request, responder }, refusal) => {
+                self.shared.requests.fail(request.key, refusal.message.clone());
                 if let Some(responder) = responder {
                     responder.send(Err(refusal));
                 }

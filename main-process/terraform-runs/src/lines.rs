@@ -3,7 +3,7 @@
 use safe_fs::SafeFolder;
 use shared_protocol::{
     request::Responder,
-    terraform::{MAX_RUN_LINES, TerraformResponse, TerraformRunLine},
+    terraform::{MAX_RUN_LINES, TerraformRunLine, TerraformRunView},
 };
 use std::{
     collections::VecDeque,
@@ -31,7 +31,7 @@ pub(super) struct RunTranscript {
 pub(super) struct LineRequest {
     pub(super) from: u64,
     pub(super) until: Instant,
-    pub(super) responder: Responder<TerraformResponse>,
+    pub(super) responder: Responder<(TerraformRunView, Vec<TerraformRunLine>)>,
 }
 
 impl RunTranscript {

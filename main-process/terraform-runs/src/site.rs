@@ -20,8 +20,7 @@ use shared_protocol::{
     request::Responder,
     terraform::{
         BoardTerraformView, PlanChange, PlanState, PlanView, TerraformFindingView, TerraformOperation,
-        TerraformResponse, TerraformRunId, TerraformRunLine, TerraformRunState, TerraformRunView,
-        TerraformView, TrialPlanView,
+        TerraformRunId, TerraformRunLine, TerraformRunState, TerraformRunView, TerraformView, TrialPlanView,
     },
 };
 use std::{
@@ -437,7 +436,7 @@ impl TerraformSite {
         Some((record.log.clone(), record.view.clone()))
     }
 
-    pub(super) fn cancel(&self, run: TerraformRunId) -> Result<TerraformResponse, Refusal> {
+    pub(super) fn cancel(&self, run: TerraformRunId) -> Result<(), Refusal> {
         let mut state = self.lock();
         let record = state.runs.get_mut(&run).ok_or_else(|| unknown(run))?;
         if !record.is_running() {
@@ -445,7 +444,7 @@ impl TerraformSite {
         }
         record.view.state = TerraformRunState::Cancelling;
         record.cancel.store(true, Ordering::Release);
-        Ok(TerraformResponse::Cancelling)
+        Ok(())
     }
 
     pub(super) fn history(&self, board: BoardId) -> Vec<TerraformRunView> {
@@ -531,7 +530,12 @@ impl TerraformSite {
     // ---- lines ------------------------------------------------------------------------------------------------------
 
     /// Responds with the lines from a number on. A request for lines to come waits a moment while the run goes on.
-    pub(super) fn lines(&self, run: TerraformRunId, from: u64, responder: Responder<TerraformResponse>) {
+    pub(super) fn lines(
+        &self,
+        run: TerraformRunId,
+        from: u64,
+        responder: Responder<(TerraformRunView, Vec<TerraformRunLine>)>,
+    ) {
         let too_many = {
             let mut state = self.lock();
             match state.runs.get_mut(&run) {
@@ -546,26 +550,27 @@ impl TerraformSite {
         }
     }
 
-    fn lines_now(&self, run: TerraformRunId, from: u64) -> Result<TerraformResponse, Refusal> {
+    fn lines_now(
+        &self,
+        run: TerraformRunId,
+        from: u64,
+    ) -> Result<(TerraformRunView, Vec<TerraformRunLine>), Refusal> {
         let (view, log, lines) = {
             let state = self.lock();
             let record = state.runs.get(&run).ok_or_else(|| unknown(run))?;
             (record.view.clone(), record.log.clone(), record.lines.from(from))
         };
         let lines = lines.unwrap_or_else(|| read_log(&log, from));
-        Ok(TerraformResponse::Lines { run: view, lines })
+        Ok((view, lines))
     }
 
     // ---- views ------------------------------------------------------------------------------------------------------
 
-    pub(super) fn plan(&self, board: BoardId) -> TerraformResponse {
+    pub(super) fn plan(&self, board: BoardId) -> Option<PlanView> {
         let state = self.lock();
-        let board = state.boards.get(&board);
-        let view = board.and_then(|board| {
-            let plan = board.plan.as_ref()?;
-            Some(Box::new(PlanView { outdated: board.is_plan_outdated, ..plan.view.clone() }))
-        });
-        TerraformResponse::Plan(view)
+        let board = state.boards.get(&board)?;
+        let plan = board.plan.as_ref()?;
+        Some(PlanView { outdated: board.is_plan_outdated, ..plan.view.clone() })
     }
 
     /// The kept plans, to compare with the boards.

@@ -1,8 +1,8 @@
 //! Real runs, as window and terminals request them. Terraform's own `terraform_data` needs no cloud.
 
 use super::{
-    TerraformEvent, TerraformEvents, TerraformHandle, TerraformUserSettings, request_plan::PlanFile,
-    site::TerraformSite, start, workspace_ground::WorkspaceInputs,
+    TerraformCall, TerraformEvent, TerraformEvents, TerraformHandle, TerraformUserSettings,
+    request_plan::PlanFile, site::TerraformSite, start, workspace_ground::WorkspaceInputs,
 };
 use authority::Snapshot;
 use crossbeam_channel::{Receiver, Sender, bounded};
@@ -10,11 +10,15 @@ use journal::Journal;
 use shared_protocol::{
     Actor, ActorKind, BoardId, Command, ElementId, GraphDocument, NodeId, ProposalId, Refusal, RefusalCode,
     messages::AppliedCommand,
-    request::Responder,
+    request::{Request, Responder},
+    requests::{
+        CancelRun, EstimateCost, GenerateHcl, ImportBoard, ImportedBoard, ListRuns, ReadPlan, ReadRunLines,
+        StartRun, WriteHcl,
+    },
     terraform::{
         BoardTerraformView, CostView, DeploymentState, HclView, PlanCounts, PlanState, PlanView,
-        PlannedAction, TerraformOperation, TerraformRequest, TerraformResponse, TerraformRunId,
-        TerraformRunLine, TerraformRunState, TerraformRunView, TerraformView,
+        PlannedAction, TerraformOperation, TerraformRunId, TerraformRunLine, TerraformRunState,
+        TerraformRunView, TerraformView,
     },
 };
 use std::{
@@ -23,21 +27,8 @@ use std::{
     thread::JoinHandle,
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
+use test_support::{PATIENCE, requirements::TERRAFORM};
 use workspace::{Mutation, Workspace, WorkspaceTemplate, create, time_and_seed};
-
-const PATIENCE: Duration = Duration::from_secs(60);
-
-/// Where Terraform has to be there, its absence is a failure.
-fn has_program() -> bool {
-    let found = ["terraform", "tofu"]
-        .iter()
-        .any(|name| std::process::Command::new(name).arg("version").output().is_ok());
-    if !found {
-        assert!(std::env::var_os("DRAFTBOARD_REQUIRE_TERRAFORM").is_none(), "no terraform on the path");
-        eprintln!("SKIPPED: no run was tried, because neither terraform nor tofu is on the path");
-    }
-    found
-}
 
 /// Stands in for the writer: it owns the workspace, and shows it after each change.
 struct WriterFixture {
@@ -63,7 +54,7 @@ impl TerraformEvents for WriterFixture {
 }
 
 /// The Terraform of a workspace with one blank board, and the events that its window receives.
-struct Bench {
+struct TerraformRunsFixture {
     writer: Arc<WriterFixture>,
     worker: Option<JoinHandle<()>>,
     root: PathBuf,
@@ -74,14 +65,14 @@ struct Bench {
     lines: Vec<(TerraformRunId, u64, TerraformRunLine, Instant)>,
 }
 
-impl Drop for Bench {
+impl Drop for TerraformRunsFixture {
     fn drop(&mut self) {
         self.writer.handle.stop();
         drop(self.worker.take().map(JoinHandle::join));
     }
 }
 
-impl Bench {
+impl TerraformRunsFixture {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap().join("workspace");
@@ -124,11 +115,14 @@ impl Bench {
         self.writer.workspace.lock().unwrap().as_ref().unwrap().snapshot().to_document()
     }
 
-    fn send(&self, request: TerraformRequest) -> Receiver<Result<TerraformResponse, Refusal>> {
-        let (done, answered) = bounded(1);
+    fn send<R: Request>(&self, request: R) -> Receiver<Result<R::Response, Refusal>>
+    where
+        TerraformCall: From<(R, Responder<R::Response>)>,
+    {
+        let (done, responses) = bounded(1);
         let responder = Responder::new(move |result| drop(done.send(result)));
         self.writer.handle.request(request, actor(), responder);
-        answered
+        responses
     }
 
     fn add(&self, name: &str, props: &str) -> NodeId {
@@ -145,16 +139,16 @@ impl Bench {
         self.edit(&format!(r#"{{"updateNode":{{"node":"{node}","set":{{"{key}":{value}}}}}}}"#));
     }
 
-    fn ask(&self, request: TerraformRequest) -> Result<TerraformResponse, Refusal> {
+    fn request<R: Request>(&self, request: R) -> Result<R::Response, Refusal>
+    where
+        TerraformCall: From<(R, Responder<R::Response>)>,
+    {
         self.send(request).recv_timeout(PATIENCE).unwrap()
     }
 
     fn start(&self, operation: TerraformOperation) -> Result<TerraformRunId, Refusal> {
         let (board, confirmed) = (self.board, operation.needs_confirmation());
-        match self.ask(TerraformRequest::Run { board, operation, confirmed, secrets: Vec::new() })? {
-            TerraformResponse::Started { run } => Ok(run),
-            other => panic!("{other:?}"),
-        }
+        self.request(StartRun { board, operation, confirmed, secrets: Vec::new() })
     }
 
     /// Takes in what the window hears until it is so.
@@ -203,26 +197,20 @@ impl Bench {
     }
 
     fn hcl(&self) -> HclView {
-        match self.ask(TerraformRequest::Hcl { board: self.board }).unwrap() {
-            TerraformResponse::Hcl(view) => *view,
-            other => panic!("{other:?}"),
-        }
+        self.request(GenerateHcl { board: self.board }).unwrap()
     }
 
     fn plan(&self) -> Option<PlanView> {
-        match self.ask(TerraformRequest::Plan { board: self.board }).unwrap() {
-            TerraformResponse::Plan(plan) => plan.map(|plan| *plan),
-            other => panic!("{other:?}"),
-        }
+        self.request(ReadPlan { board: self.board }).unwrap()
     }
 }
 
 #[test]
 fn a_whole_life_as_the_window_sees_it() {
-    if !has_program() {
+    if !TERRAFORM.is_available() {
         return;
     }
-    let mut bench = Bench::new();
+    let mut bench = TerraformRunsFixture::new();
     let first = bench.add("first", r#"{"input":"one"}"#);
     let second = bench.add("second", r#"{"triggers_replace":["a"]}"#);
     bench.succeed(TerraformOperation::Init);
@@ -271,11 +259,7 @@ fn a_whole_life_as_the_window_sees_it() {
         (bench.status(first), bench.status(second)),
         (Some(DeploymentState::Destroyed), Some(DeploymentState::Destroyed))
     );
-    let TerraformResponse::History(history) =
-        bench.ask(TerraformRequest::History { board: bench.board }).unwrap()
-    else {
-        panic!()
-    };
+    let history = bench.request(ListRuns { board: bench.board }).unwrap();
     let operations: Vec<TerraformOperation> = history.iter().rev().map(|run| run.operation).collect();
     let expected = [
         TerraformOperation::Init,
@@ -295,13 +279,9 @@ fn a_whole_life_as_the_window_sees_it() {
             .filter(|(id, ..)| *id == run.id)
             .map(|(_, _, line, _)| line.text.as_str())
             .collect();
-        let TerraformResponse::Lines { lines, .. } =
-            bench.ask(TerraformRequest::Lines { run: run.id, from: 0 }).unwrap()
-        else {
-            panic!()
-        };
-        let asked: Vec<&str> = lines.iter().map(|line| line.text.as_str()).collect();
-        assert_eq!((pushed.len() as u64, &pushed), (run.lines, &asked), "{:?}", run.operation);
+        let (_, lines) = bench.request(ReadRunLines { run: run.id, from: 0 }).unwrap();
+        let read: Vec<&str> = lines.iter().map(|line| line.text.as_str()).collect();
+        assert_eq!((pushed.len() as u64, &pushed), (run.lines, &read), "{:?}", run.operation);
         assert!(bench.root.join(&run.log).is_file());
     }
     bench.finish();
@@ -323,10 +303,10 @@ fn sorted<const N: usize>(mut all: [(NodeId, PlannedAction); N]) -> Vec<(NodeId,
 
 #[test]
 fn each_line_reaches_the_window_soon_after_it_was_printed() {
-    if !has_program() {
+    if !TERRAFORM.is_available() {
         return;
     }
-    let mut bench = Bench::new();
+    let mut bench = TerraformRunsFixture::new();
     let command = "for n in 1 2 3 4 5 6 7 8; do date +printed-%s%N; sleep 0.15; done";
     let extra = format!("provisioner \"local-exec\" {{\n  command = \"{command}\"\n}}\n");
     bench.add("slow", &serde_json::json!({ "extra": extra }).to_string());
@@ -360,10 +340,10 @@ fn each_line_reaches_the_window_soon_after_it_was_printed() {
 
 #[test]
 fn a_run_is_alone_on_its_board_and_can_be_cancelled() {
-    if !has_program() {
+    if !TERRAFORM.is_available() {
         return;
     }
-    let mut bench = Bench::new();
+    let mut bench = TerraformRunsFixture::new();
     let marker = 8_000_000 + u64::from(std::process::id());
     let extra =
         format!("provisioner \"local-exec\" {{\n  command = \"echo started; exec sleep {marker}\"\n}}\n");
@@ -375,13 +355,13 @@ fn a_run_is_alone_on_its_board_and_can_be_cancelled() {
         bench.lines.iter().any(|(.., line, _)| line.text.contains("started") && !line.text.contains("sleep"))
     });
     bench.until("creating", |bench| bench.status(node) == Some(DeploymentState::Creating));
-    assert!(matches!(bench.ask(TerraformRequest::Cancel { run }), Ok(TerraformResponse::Cancelling)));
+    bench.request(CancelRun { run }).unwrap();
     bench.until("cancelled", |bench| {
         bench.last_run().is_some_and(|last| matches!(last.state, TerraformRunState::Cancelled { .. }))
     });
     assert!(!is_running(&marker.to_string()), "the program's own child is still there");
     assert_eq!(bench.status(node), Some(DeploymentState::Failed));
-    let refused = bench.ask(TerraformRequest::Cancel { run });
+    let refused = bench.request(CancelRun { run });
     assert_eq!(refused.unwrap_err().code, RefusalCode::Conflict);
 }
 
@@ -395,10 +375,10 @@ fn is_running(word: &str) -> bool {
 
 #[test]
 fn a_renamed_board_does_not_lose_its_state() {
-    if !has_program() {
+    if !TERRAFORM.is_available() {
         return;
     }
-    let mut bench = Bench::new();
+    let mut bench = TerraformRunsFixture::new();
     let node = bench.add("first", "{}");
     bench.succeed(TerraformOperation::Init);
     bench.succeed(TerraformOperation::Apply);
@@ -414,18 +394,14 @@ fn a_renamed_board_does_not_lose_its_state() {
 
 #[test]
 fn files_are_shown_with_their_differences_and_written() {
-    let bench = Bench::new();
+    let bench = TerraformRunsFixture::new();
     let node = bench.add("first", r#"{"input":"one"}"#);
     let view = bench.hcl();
     let main = view.files.iter().find(|file| file.path == "main.tf").unwrap();
     assert!(main.text.contains("\"first\"") && main.on_disk.as_deref() == Some(""));
     let span = view.spans.iter().find(|span| span.node == node).unwrap();
     assert!(main.text.lines().nth(span.first as usize - 1).unwrap().contains("first"));
-    let TerraformResponse::Written { written, .. } =
-        bench.ask(TerraformRequest::Write { board: bench.board }).unwrap()
-    else {
-        panic!()
-    };
+    let written = bench.request(WriteHcl { board: bench.board }).unwrap().written;
     assert!(written.contains(&"terraform/infrastructure/main.tf".to_owned()), "{written:?}");
     assert!(bench.root.join("terraform/.gitignore").is_file());
     assert!(bench.hcl().files.iter().all(|file| file.on_disk.is_none()));
@@ -436,32 +412,24 @@ fn files_are_shown_with_their_differences_and_written() {
 
 #[test]
 fn what_needs_a_word_is_not_done_without_one() {
-    let bench = Bench::new();
+    let bench = TerraformRunsFixture::new();
     bench.add("first", "{}");
     for operation in TerraformOperation::ALL.into_iter().filter(|operation| operation.needs_confirmation()) {
-        let request =
-            TerraformRequest::Run { board: bench.board, operation, confirmed: false, secrets: Vec::new() };
-        assert_eq!(bench.ask(request).unwrap_err().code, RefusalCode::ConfirmationRequired);
+        let request = StartRun { board: bench.board, operation, confirmed: false, secrets: Vec::new() };
+        assert_eq!(bench.request(request).unwrap_err().code, RefusalCode::ConfirmationRequired);
     }
     let secrets = vec![("a b".to_owned(), "x".to_owned())];
-    let request = TerraformRequest::Run {
-        board: bench.board,
-        operation: TerraformOperation::Plan,
-        confirmed: false,
-        secrets,
-    };
-    assert_eq!(bench.ask(request).unwrap_err().code, RefusalCode::BadRequest);
+    let request =
+        StartRun { board: bench.board, operation: TerraformOperation::Plan, confirmed: false, secrets };
+    assert_eq!(bench.request(request).unwrap_err().code, RefusalCode::BadRequest);
 }
 
 #[test]
 fn prices_come_from_the_workspace_and_what_is_wrong_is_named() {
-    let bench = Bench::new();
+    let bench = TerraformRunsFixture::new();
     bench.add("first", "{}");
-    let cost = |bench: &Bench| -> Result<CostView, Refusal> {
-        match bench.ask(TerraformRequest::Cost { board: bench.board })? {
-            TerraformResponse::Cost(view) => Ok(*view),
-            other => panic!("{other:?}"),
-        }
+    let cost = |bench: &TerraformRunsFixture| -> Result<CostView, Refusal> {
+        bench.request(EstimateCost { board: bench.board })
     };
     let view = cost(&bench).unwrap();
     assert_eq!((view.nodes.len(), view.currency), (1, None));
@@ -476,35 +444,34 @@ fn prices_come_from_the_workspace_and_what_is_wrong_is_named() {
 
 #[test]
 fn a_folder_becomes_a_board_in_one_operation() {
-    let bench = Bench::new();
+    let bench = TerraformRunsFixture::new();
     let folder = tempfile::tempdir().unwrap();
     let source = folder.path().join("Web shop");
     std::fs::create_dir(&source).unwrap();
     std::fs::write(source.join("main.tf"), "resource \"terraform_data\" \"a\" {\n  input = \"x\"\n}\n")
         .unwrap();
     let path = source.display().to_string();
-    let import = |name: Option<&str>| {
-        bench.ask(TerraformRequest::Import { path: path.clone(), name: name.map(str::to_owned) })
-    };
-    let TerraformResponse::Imported { board, .. } = import(None).unwrap() else { panic!() };
+    let import =
+        |name: Option<&str>| bench.request(ImportBoard { path: path.clone(), name: name.map(str::to_owned) });
+    let ImportedBoard { board, .. } = import(None).unwrap();
     let document = bench.document();
     assert_eq!(document.boards.iter().find(|known| known.id == board).unwrap().name.as_str(), "web-shop");
     assert_eq!(document.nodes.iter().filter(|node| node.board == board).count(), 1);
     assert_eq!(import(Some("web-shop")).unwrap_err().code, RefusalCode::Conflict);
-    let TerraformResponse::Imported { board: second, .. } = import(None).unwrap() else { panic!() };
+    let ImportedBoard { board: second, .. } = import(None).unwrap();
     let document = bench.document();
     assert_eq!(document.boards.iter().find(|known| known.id == second).unwrap().name.as_str(), "web-shop-2");
     bench.mutate(Mutation::Undo);
     bench.mutate(Mutation::Undo);
     assert_eq!(bench.document().boards.len(), 1);
-    let missing = TerraformRequest::Import { path: "/nowhere".to_owned(), name: None };
-    assert_eq!(bench.ask(missing).unwrap_err().code, RefusalCode::NotFound);
+    let missing = ImportBoard { path: "/nowhere".to_owned(), name: None };
+    assert_eq!(bench.request(missing).unwrap_err().code, RefusalCode::NotFound);
     bench.finish();
 }
 
 #[test]
 fn settings_of_an_import_join_the_projects_own() {
-    let bench = Bench::new();
+    let bench = TerraformRunsFixture::new();
     let folder = tempfile::tempdir().unwrap();
     let text = "terraform {\n  required_version = \">= 1.6\"\n  backend \"local\" {\n    path = \"x.tfstate\"\n  }\n}\n\
                 resource \"terraform_data\" \"a\" {}\n";
@@ -512,9 +479,8 @@ fn settings_of_an_import_join_the_projects_own() {
     let config = bench.root.join("draftboard.toml");
     let before = format!("{}# mine\n", std::fs::read_to_string(&config).unwrap());
     std::fs::write(&config, &before).unwrap();
-    let request =
-        TerraformRequest::Import { path: folder.path().display().to_string(), name: Some("shop".to_owned()) };
-    let TerraformResponse::Imported { notes, .. } = bench.ask(request).unwrap() else { panic!() };
+    let request = ImportBoard { path: folder.path().display().to_string(), name: Some("shop".to_owned()) };
+    let ImportedBoard { notes, .. } = bench.request(request).unwrap();
     let after = std::fs::read_to_string(&config).unwrap();
     assert!(after.starts_with(before.trim_end()), "{after}");
     assert!(after.contains("[infrastructure.boards.shop]"), "{after} {notes:#?}");
@@ -524,7 +490,7 @@ fn settings_of_an_import_join_the_projects_own() {
 #[test]
 fn projects_bring_their_settings_each_for_its_own_board() {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../terraform/tests/fixtures/terrastudio");
-    let bench = Bench::new();
+    let bench = TerraformRunsFixture::new();
     let folder = tempfile::tempdir().unwrap();
     let mut with_settings = 0;
     for entry in std::fs::read_dir(&fixtures).unwrap().flatten() {
@@ -533,13 +499,12 @@ fn projects_bring_their_settings_each_for_its_own_board() {
         std::fs::create_dir_all(project.join("diagrams")).unwrap();
         std::fs::copy(entry.path().join("project.tstudio"), project.join("project.tstudio")).unwrap();
         std::fs::copy(entry.path().join("main.json"), project.join("diagrams/main.json")).unwrap();
-        let request = TerraformRequest::Import { path: project.display().to_string(), name: None };
-        let TerraformResponse::Imported { board, notes, .. } = bench.ask(request).unwrap() else { panic!() };
+        let request = ImportBoard { path: project.display().to_string(), name: None };
+        let ImportedBoard { board, notes, .. } = bench.request(request).unwrap();
         let told = |words: &str| notes.iter().any(|note| note.message.contains(words));
         assert!(!told("were not added"), "{notes:#?}");
         with_settings += usize::from(told("are in draftboard.toml"));
-        let hcl = bench.ask(TerraformRequest::Hcl { board }).unwrap();
-        assert!(matches!(hcl, TerraformResponse::Hcl(view) if view.files.len() > 2));
+        assert!(bench.request(GenerateHcl { board }).unwrap().files.len() > 2);
     }
     assert!(with_settings > 3, "{with_settings}");
     bench.finish();
@@ -547,7 +512,7 @@ fn projects_bring_their_settings_each_for_its_own_board() {
 
 #[test]
 fn drawing_goes_on_while_a_large_board_becomes_files() {
-    let bench = Bench::new();
+    let bench = TerraformRunsFixture::new();
     let commands: Vec<serde_json::Value> = (0..5_000)
         .map(|number| {
             serde_json::json!({ "addNode": {
@@ -557,7 +522,7 @@ fn drawing_goes_on_while_a_large_board_becomes_files() {
         })
         .collect();
     bench.edit(&serde_json::json!({ "batch": { "commands": commands } }).to_string());
-    let files = bench.send(TerraformRequest::Hcl { board: bench.board });
+    let files = bench.send(GenerateHcl { board: bench.board });
     bench.add("one_more", "{}");
     assert!(files.try_recv().is_err(), "the writer waited for the files");
     files.recv_timeout(PATIENCE).unwrap().unwrap();

@@ -1,12 +1,12 @@
 //! The thread that answers requests in order, and publishes the view when it changes.
 
 use super::{
-    ApplyPlanRequest, PlanRequest, RunFollower, TerraformEvent, TerraformEvents, TerraformHandle,
-    TerraformOrder, TerraformUserSettings,
+    ApplyPlanRequest, PlanRequest, RunFollower, TerraformCall, TerraformEvent, TerraformEvents,
+    TerraformHandle, TerraformOrder, TerraformUserSettings,
     drafts::BoardDraft,
     import::import,
     initialised,
-    request_plan::{PlanFile, RequestPlanKey},
+    request_plan::PlanFile,
     running::{self, AgentRequestRun, RequestStep, RunStart},
     site::{BoardReservation, TerraformSite},
     trial::{self, PlanProposalRequest},
@@ -18,9 +18,13 @@ use journal::{FileError, WorkspacePath};
 use processes::ProgramSpawner;
 use shared_protocol::{
     Actor, BoardId, Refusal, RefusalCode, Revision,
+    decisions::PlanStart,
     request::Responder,
-    review::ReviewResponse,
-    terraform::{HclFile, HclView, TerraformOperation, TerraformRequest, TerraformResponse, TerraformView},
+    requests::{
+        CancelRun, EstimateCost, GenerateHcl, ImportBoard, ListMissingPrices, ListRuns, ReadPlan,
+        ReadRunLines, StartRun, WriteHcl, WrittenHcl,
+    },
+    terraform::{HclFile, HclView, TerraformOperation, TerraformRunId, TerraformView},
 };
 use std::{
     path::Path,
@@ -89,19 +93,19 @@ impl TerraformWorker {
             };
             let is_timeout = matches!(order, Err(RecvTimeoutError::Timeout));
             match order {
-                Ok(TerraformOrder::Request { request, actor, responder, follower }) => {
+                Ok(TerraformOrder::Request { call, actor, follower }) => {
                     self.sync_workspace();
-                    self.answer(request, actor, responder, follower);
+                    self.handle(call, actor, follower);
                     self.has_changed = true;
                 }
-                Ok(TerraformOrder::Trial { asked, responder }) => {
+                Ok(TerraformOrder::Trial { request, responder }) => {
                     self.sync_workspace();
-                    self.trial(*asked, responder);
+                    self.trial(*request, responder);
                     self.has_changed = true;
                 }
-                Ok(TerraformOrder::PlanRequest { asked, responder }) => {
+                Ok(TerraformOrder::PlanRequest { request, responder }) => {
                     self.sync_workspace();
-                    self.plan_request(*asked, responder);
+                    self.plan_request(*request, responder);
                     self.has_changed = true;
                 }
                 Ok(TerraformOrder::ApplyRequest { apply, responder }) => {
@@ -223,73 +227,70 @@ impl TerraformWorker {
 
     // ---- requests -----------------------------------------------------------------------------------------------------
 
-    fn answer(
-        &self,
-        request: TerraformRequest,
-        actor: Actor,
-        responder: Responder<TerraformResponse>,
-        follower: Option<Arc<dyn RunFollower>>,
-    ) {
-        let Some((ground, site)) = &self.here else {
-            return responder.send(Err(Refusal::new(RefusalCode::NoWorkspace, "No workspace is open.")));
-        };
-        let answer = match request {
-            TerraformRequest::Run { board, operation, confirmed, secrets } => {
-                let starting = self.prepare_start(ground, site, board, operation, confirmed, secrets, actor);
-                return match starting
-                    .and_then(|starting| Ok((site.reserve(&starting.draft.board)?, starting)))
-                {
+    fn handle(&self, call: TerraformCall, actor: Actor, follower: Option<Arc<dyn RunFollower>>) {
+        let Some((ground, site)) = &self.here else { return call.refuse(no_workspace()) };
+        match call {
+            TerraformCall::StartRun(request, responder) => {
+                let starting = self.prepare_start(ground, site, request, actor);
+                match starting.and_then(|starting| Ok((site.reserve(&starting.draft.board)?, starting))) {
                     Ok((reserved, starting)) => {
-                        let responder = responder.map(|run| TerraformResponse::Started { run });
                         running::start(RunStart { follower, ..starting }, reserved, responder);
                     }
                     Err(refusal) => responder.send(Err(refusal)),
-                };
+                }
             }
-            TerraformRequest::Lines { run, from } => return site.lines(run, from, responder),
-            TerraformRequest::Hcl { board } => self.hcl(ground, site, board),
-            TerraformRequest::Write { board } => self.write(ground, board),
-            TerraformRequest::Cost { board } => self.link.shared.estimates(ground, board).map(|estimates| {
-                let view = views::cost(&estimates, board, ground.snapshot.revision());
-                TerraformResponse::Cost(Box::new(view))
-            }),
-            TerraformRequest::MissingPrices { board } => self
-                .link
-                .shared
-                .estimates(ground, board)
-                .map(|estimates| TerraformResponse::MissingPrices(cost::describe_missing(&estimates))),
-            TerraformRequest::Cancel { run } => site.cancel(run),
-            TerraformRequest::History { board } => {
-                ground.board(board).map(|board| TerraformResponse::History(site.history(board.id)))
+            TerraformCall::ReadRunLines(ReadRunLines { run, from }, responder) => {
+                site.lines(run, from, responder)
             }
-            TerraformRequest::Plan { board } => ground.board(board).map(|board| site.plan(board.id)),
-            TerraformRequest::Import { path, name } => {
+            TerraformCall::GenerateHcl(GenerateHcl { board }, responder) => {
+                responder.send(self.hcl(ground, site, board))
+            }
+            TerraformCall::WriteHcl(WriteHcl { board }, responder) => {
+                responder.send(self.write(ground, board))
+            }
+            TerraformCall::EstimateCost(EstimateCost { board }, responder) => {
+                let estimates = self.link.shared.estimates(ground, board);
+                let view = |estimates| views::cost(&estimates, board, ground.snapshot.revision());
+                responder.send(estimates.map(view));
+            }
+            TerraformCall::ListMissingPrices(ListMissingPrices { board }, responder) => {
+                let estimates = self.link.shared.estimates(ground, board);
+                responder.send(estimates.map(|estimates| cost::describe_missing(&estimates)));
+            }
+            TerraformCall::CancelRun(CancelRun { run }, responder) => responder.send(site.cancel(run)),
+            TerraformCall::ListRuns(ListRuns { board }, responder) => {
+                responder.send(ground.board(board).map(|board| site.history(board.id)));
+            }
+            TerraformCall::ReadPlan(ReadPlan { board }, responder) => {
+                responder.send(ground.board(board).map(|board| site.plan(board.id)));
+            }
+            TerraformCall::ImportBoard(ImportBoard { path, name }, responder) => {
                 let apply = |mutation| self.around.apply(mutation, actor);
                 let (files, snapshot) = (&ground.files, &ground.snapshot);
-                import(files, snapshot, Path::new(&path), name.as_deref(), time_and_seed(), apply)
+                responder.send(import(
+                    files,
+                    snapshot,
+                    Path::new(&path),
+                    name.as_deref(),
+                    time_and_seed(),
+                    apply,
+                ));
             }
-        };
-        responder.send(answer);
+        }
     }
 
     fn draft(&self, ground: &WorkspaceInputs, board: BoardId) -> Result<Arc<BoardDraft>, Refusal> {
         self.link.shared.drafts.draft(ground, board)
     }
 
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "they are the parts of one request and where it is answered"
-    )]
     fn prepare_start(
         &self,
         ground: &WorkspaceInputs,
         site: &Arc<TerraformSite>,
-        board: BoardId,
-        operation: TerraformOperation,
-        confirmed: bool,
-        secrets: Vec<(String, String)>,
+        request: StartRun,
         actor: Actor,
     ) -> Result<RunStart, Refusal> {
+        let StartRun { board, operation, confirmed, secrets } = request;
         if operation.needs_confirmation() && !confirmed {
             let message = "This changes real resources, so a person must confirm it.";
             return Err(Refusal::new(RefusalCode::ConfirmationRequired, message).field("confirmed"));
@@ -312,56 +313,45 @@ impl TerraformWorker {
     }
 
     /// Plans a proposal, unless a person has to give values first.
-    fn trial(&self, asked: PlanProposalRequest, responder: Responder<ReviewResponse>) {
-        let PlanProposalRequest { proposal: about, board, state, secrets, actor } = asked;
+    fn trial(&self, request: PlanProposalRequest, responder: Responder<PlanStart>) {
+        let PlanProposalRequest { proposal: about, board, state, secrets, actor } = request;
         let Some((ground, site)) = &self.here else {
-            return responder.send(Err(Refusal::new(RefusalCode::NoWorkspace, "No workspace is open.")));
+            return responder.send(Err(no_workspace()));
         };
         let proposed = WorkspaceInputs { files: Arc::clone(&ground.files), snapshot: state };
-        let operation = TerraformOperation::Plan;
-        let starting = match self.prepare_start(&proposed, site, board, operation, false, secrets, actor) {
+        let run = StartRun { board, operation: TerraformOperation::Plan, confirmed: false, secrets };
+        let starting = match self.prepare_start(&proposed, site, run, actor) {
             Ok(starting) => RunStart { until: Some(Instant::now() + trial::TRIAL_LIMIT), ..starting },
             Err(refusal) => return responder.send(Err(refusal)),
         };
         let secrets = missing_secrets(site, &starting.draft);
         if !secrets.is_empty() {
-            return responder.send(Ok(ReviewResponse::PlanNeeds {
-                proposal: about.proposal,
-                board,
-                secrets,
-            }));
+            return responder.send(Ok(PlanStart::NeedsValues { board, secrets }));
         }
         match site.reserve_trial(board) {
             Ok(place) => {
                 // A board that the proposal adds does not exist yet.
                 let now = self.draft(ground, board).ok();
-                trial::start(
-                    about,
-                    starting,
-                    now,
-                    place,
-                    responder.map(|run| ReviewResponse::Planning { run }),
-                );
+                trial::start(about, starting, now, place, responder.map(|run| PlanStart::Started { run }));
             }
             Err(refusal) => responder.send(Err(refusal)),
         }
     }
 
     /// Plans an agent's request, unless a person has to give values or start it.
-    fn plan_request(&self, asked: PlanRequest, responder: Option<Responder<ReviewResponse>>) {
-        let RequestPlanKey { proposal, board, .. } = asked.key;
-        let (key, responder) = (asked.key, responder.unwrap_or_else(|| Responder::new(drop)));
+    fn plan_request(&self, request: PlanRequest, responder: Option<Responder<PlanStart>>) {
+        let (key, responder) = (request.key, responder.unwrap_or_else(|| Responder::new(drop)));
         let requests = &self.link.shared.requests;
-        match self.begin_request_plan(asked) {
+        match self.begin_request_plan(request) {
             Ok(RequestPlanStep::Starts(reserved, starting)) => {
-                running::start(*starting, reserved, responder.map(|run| ReviewResponse::Planning { run }));
+                running::start(*starting, reserved, responder.map(|run| PlanStart::Started { run }));
             }
             Ok(RequestPlanStep::NeedsValues(secrets)) => {
                 requests.mark_needed(
                     key,
                     format!("The plan needs a value for {}. Press Plan.", secrets.join(", ")),
                 );
-                responder.send(Ok(ReviewResponse::PlanNeeds { proposal, board, secrets }));
+                responder.send(Ok(PlanStart::NeedsValues { board: key.board, secrets }));
             }
             Ok(RequestPlanStep::NeedsPress(reason)) => {
                 requests.mark_needed(key, reason.clone());
@@ -374,17 +364,18 @@ impl TerraformWorker {
         }
     }
 
-    fn begin_request_plan(&self, asked: PlanRequest) -> Result<RequestPlanStep, Refusal> {
+    fn begin_request_plan(&self, request: PlanRequest) -> Result<RequestPlanStep, Refusal> {
         let PlanRequest { key, operation, requested_by, actor, secrets, requested_by_person: pressed } =
-            asked;
+            request;
         let plans = match operation {
             TerraformOperation::Destroy => TerraformOperation::PlanDestroy,
             _ => TerraformOperation::Plan,
         };
         let Some((ground, site)) = &self.here else {
-            return Err(Refusal::new(RefusalCode::NoWorkspace, "No workspace is open."));
+            return Err(no_workspace());
         };
-        let starting = self.prepare_start(ground, site, key.board, plans, false, secrets, actor)?;
+        let run = StartRun { board: key.board, operation: plans, confirmed: false, secrets };
+        let starting = self.prepare_start(ground, site, run, actor)?;
         let missing = missing_secrets(site, &starting.draft);
         if !missing.is_empty() {
             return Ok(RequestPlanStep::NeedsValues(missing));
@@ -403,18 +394,19 @@ impl TerraformWorker {
     }
 
     /// Applies a saved plan. Its inputs are checked once more when the run starts.
-    fn apply_request(&self, apply: ApplyPlanRequest, responder: Responder<TerraformResponse>) {
+    fn apply_request(&self, apply: ApplyPlanRequest, responder: Responder<TerraformRunId>) {
         let ApplyPlanRequest { key, plan: saved, requested_by, actor, follower } = apply;
         let Some((ground, site)) = &self.here else {
-            return responder.send(Err(Refusal::new(RefusalCode::NoWorkspace, "No workspace is open.")));
+            return responder.send(Err(no_workspace()));
         };
         let operation = TerraformOperation::ApplyPlan;
-        let starting = self.prepare_start(ground, site, key.board, operation, true, Vec::new(), actor);
+        let run = StartRun { board: key.board, operation, confirmed: true, secrets: Vec::new() };
+        let starting = self.prepare_start(ground, site, run, actor);
         match starting.and_then(|starting| Ok((site.reserve(&starting.draft.board)?, starting))) {
             Ok((reserved, starting)) => {
                 let request = Some(AgentRequestRun { key, requested_by, step: RequestStep::Apply(saved) });
                 let starting = RunStart { request, follower: Some(follower), ..starting };
-                running::start(starting, reserved, responder.map(|run| TerraformResponse::Started { run }));
+                running::start(starting, reserved, responder);
             }
             Err(refusal) => responder.send(Err(refusal)),
         }
@@ -425,7 +417,7 @@ impl TerraformWorker {
         ground: &WorkspaceInputs,
         site: &Arc<TerraformSite>,
         board: BoardId,
-    ) -> Result<TerraformResponse, Refusal> {
+    ) -> Result<HclView, Refusal> {
         let draft = self.draft(ground, board)?;
         self.find_program(site);
         site.read_state_file(&draft);
@@ -441,7 +433,7 @@ impl TerraformWorker {
             };
             files.push(HclFile { path: name.clone(), text: text.to_string(), on_disk });
         }
-        let view = HclView {
+        Ok(HclView {
             board,
             revision: ground.snapshot.revision(),
             files,
@@ -450,16 +442,15 @@ impl TerraformWorker {
             secrets: missing_secrets(site, &draft),
             in_the_way: difference.in_the_way,
             removed: difference.removed,
-        };
-        Ok(TerraformResponse::Hcl(Box::new(view)))
+        })
     }
 
-    fn write(&self, ground: &WorkspaceInputs, board: BoardId) -> Result<TerraformResponse, Refusal> {
+    fn write(&self, ground: &WorkspaceInputs, board: BoardId) -> Result<WrittenHcl, Refusal> {
         let draft = self.draft(ground, board)?;
         let done = write::write(&ground.files, &draft.board.name, &draft.generated)
             .map_err(|error| storage(&error))?;
         let write::GeneratedFilesDiff { written, removed, in_the_way } = done;
-        Ok(TerraformResponse::Written { written, removed, in_the_way })
+        Ok(WrittenHcl { written, removed, in_the_way })
     }
 
     /// Finds the program and its version for the window. The program is the user's own: opening a workspace starts nothing
@@ -524,4 +515,8 @@ fn check_secrets(secrets: &[(String, String)]) -> Result<(), Refusal> {
         }
     }
     Ok(())
+}
+
+fn no_workspace() -> Refusal {
+    Refusal::new(RefusalCode::NoWorkspace, "No workspace is open.")
 }

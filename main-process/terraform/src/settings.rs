@@ -11,16 +11,15 @@ pub const IGNORED_PROGRAM_NOTICE: &str =
     "`program` in draftboard.toml is ignored. Set it in your settings: [terraform] program in settings.toml.";
 
 /// The settings of a project or of one board.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct InfrastructureSettings {
     /// Tags of every resource.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tags: BTreeMap<String, String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub naming: Option<NamingConvention>,
     /// The backend of the Terraform state; a local file in the folder of the board when absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub backend: Option<Backend>,
     /// Provider arguments, by provider; `version` constrains the provider version.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -29,14 +28,12 @@ pub struct InfrastructureSettings {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub values: BTreeMap<String, PropValue>,
     /// The required Terraform version.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub required_version: Option<String>,
     /// Ignored, because a workspace must not choose the program that runs. Accepted, so that files of earlier
     /// versions still parse.
     #[serde(default, skip_serializing)]
     program: Option<toml::Value>,
     /// The currency of cost estimates.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub currency: Option<String>,
     /// Overrides for single boards, by board name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]

@@ -1,15 +1,9 @@
 //! Costs: known costs are summed, missing prices are reported, and an unknown cost never counts as zero.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::print_stderr,
-    reason = "a test that fails may panic, and says what it skips"
-)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails may panic")]
 
 mod common;
 
-use common::Bench;
+use common::HclFixture;
 use shared_protocol::{NodeId, PropValue};
 use terraform::cost::{
     BoardCostEstimate, CostEstimate, EstimateBasis, PriceBook, describe_missing, estimate,
@@ -21,7 +15,7 @@ const BOOK: &str = r#"{"format":1,"currency":"EUR","prices":[
   {"provider":"azurerm","region":"*","service":"Storage","sku":"Standard LRS Hot","unit":"GB-month","price":0.02,"source":"a made-up list","date":"2026-01-31"}
 ]}"#;
 
-fn costs(bench: &Bench, book: &PriceBook) -> BoardCostEstimate {
+fn costs(bench: &HclFixture, book: &PriceBook) -> BoardCostEstimate {
     estimate(&bench.snapshot, bench.board, &bench.settings, book)
 }
 
@@ -33,7 +27,7 @@ fn of(estimates: &BoardCostEstimate, node: NodeId) -> &CostEstimate {
 fn what_is_known_is_summed_and_the_rest_is_said() {
     let mut book = PriceBook::new();
     book.add("prices.json", BOOK).unwrap();
-    let mut bench = Bench::new();
+    let mut bench = HclFixture::new();
     let group =
         bench.add("azurerm/core/resource_group", "rg", None, r#"{"name":"rg","location":"westeurope"}"#);
     let machine = bench.add(
@@ -78,7 +72,7 @@ fn what_is_known_is_summed_and_the_rest_is_said() {
 
 #[test]
 fn a_template_lists_what_is_missing_and_can_be_filled_in() {
-    let mut bench = Bench::new();
+    let mut bench = HclFixture::new();
     bench
         .settings
         .providers

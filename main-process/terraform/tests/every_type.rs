@@ -1,21 +1,16 @@
 //! Checks every catalogue type, with required values only and with all values, with a parser, the provider schemas,
 //! `terraform fmt` and, where the provider is installed, `terraform validate`.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::print_stderr,
-    reason = "a test that fails may panic, and says what it skips"
-)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails may panic")]
 
 mod common;
 
-use common::{Bench, program, reader};
+use common::{HclFixture, program, reader};
 use shared_protocol::{
     PropValue, TypeDef,
     registry::{PropKind, TerraformBlockKind},
 };
 use std::sync::Arc;
+use test_support::requirements::{AWS_PROVIDER, TERRAFORM, provider_mirror, terraform_program};
 
 fn types(prefix: &str) -> Vec<Arc<TypeDef>> {
     let registry = common::registry();
@@ -65,7 +60,7 @@ fn every_type_is_understood_by_its_provider_and_formatted() {
     for def in types("") {
         for (number, choice) in choices(&def).into_iter().enumerate() {
             for full in [false, true] {
-                let mut bench = Bench::new();
+                let mut bench = HclFixture::new();
                 if full {
                     bench.settings.tags.insert("managed_by".to_owned(), "draftboard".to_owned());
                 }
@@ -99,8 +94,8 @@ fn every_type_is_understood_by_its_provider_and_formatted() {
 }
 
 /// Adds all types of a provider to one board.
-fn all_on_one_board(prefix: &str, full: bool) -> Bench {
-    let mut bench = Bench::new();
+fn all_on_one_board(prefix: &str, full: bool) -> HclFixture {
+    let mut bench = HclFixture::new();
     for def in types(prefix) {
         for (number, choice) in choices(&def).into_iter().enumerate() {
             if full || number == 0 {
@@ -113,13 +108,10 @@ fn all_on_one_board(prefix: &str, full: bool) -> Bench {
 
 #[test]
 fn aws_types_pass_the_real_provider() {
-    let (Some(program), Some(mirror)) = (program::program(), program::mirror_of("aws")) else {
-        eprintln!(
-            "SKIPPED: AWS types were not validated by the real provider, because terraform or a folder with the \
-             provider was not found; set DRAFTBOARD_TEST_PROVIDERS to one"
-        );
+    if !TERRAFORM.is_available() || !AWS_PROVIDER.is_available() {
         return;
-    };
+    }
+    let (program, mirror) = (terraform_program().unwrap(), provider_mirror("aws").unwrap());
     let mirror = format!("-plugin-dir={}", mirror.display());
     for full in [false, true] {
         let folder = tempfile::tempdir().unwrap();

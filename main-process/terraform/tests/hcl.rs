@@ -1,22 +1,17 @@
 //! Generated files: names, tags, modules, providers, endpoints, secrets, and protection against injected HCL.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::print_stderr,
-    reason = "a test that fails may panic, and says what it skips"
-)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails may panic")]
 
 mod common;
 
-use common::{Bench, program, reader};
+use common::{HclFixture, program, reader};
 use shared_protocol::PropValue;
 use terraform::{InfrastructureSettings, generate::TerraformFindingSeverity};
+use test_support::requirements::{TERRAFORM, terraform_program};
 
 const GROUP: &str = r#"{"name":"rg-shop","location":"westeurope"}"#;
 
 /// Parses every file and checks it against the schemas and `fmt`.
-fn check(bench: &mut Bench) -> terraform::GeneratedHcl {
+fn check(bench: &mut HclFixture) -> terraform::GeneratedHcl {
     let generated = bench.generate();
     for (file, text) in generated.files.iter().filter(|(file, _)| file.ends_with(".tf")) {
         assert_eq!(reader::check(text), Vec::<String>::new(), "{file}:\n{text}");
@@ -80,7 +75,7 @@ fn texts_come_back_as_they_were_given() {
 #[test]
 fn no_value_gets_out_of_its_quotes() {
     for text in NASTY {
-        let mut bench = Bench::new();
+        let mut bench = HclFixture::new();
         bench.settings.tags.insert(text.to_owned(), text.to_owned());
         let bucket = bench.add("aws/storage/s3_bucket", "bucket", None, r#"{"bucket":"shop"}"#);
         let tags = std::collections::BTreeMap::from([(std::sync::Arc::from(text), PropValue::text(text))]);
@@ -97,14 +92,14 @@ fn no_value_gets_out_of_its_quotes() {
 /// Checks quoting with the real Terraform.
 #[test]
 fn terraform_reads_every_text_as_it_was_given() {
-    let Some(program) = program::program() else {
-        program::skip("texts were not read back by terraform, which is not on the path");
+    if !TERRAFORM.is_available() {
         return;
-    };
+    }
+    let program = terraform_program().unwrap();
     let folder = tempfile::tempdir().unwrap();
     let texts: Vec<PropValue> =
         NASTY.iter().filter(|text| !text.contains('\0')).map(|text| PropValue::text(*text)).collect();
-    let mut bench = Bench::new();
+    let mut bench = HclFixture::new();
     bench.add("terraform/core/local", "texts", None, "{}");
     let local = bench.snapshot.nodes().next().unwrap().id;
     bench.set(local, "value", PropValue::List(texts.clone()));
@@ -126,7 +121,7 @@ fn terraform_reads_every_text_as_it_was_given() {
 
 #[test]
 fn an_expression_within_a_value_orders_and_is_checked() {
-    let mut bench = Bench::new();
+    let mut bench = HclFixture::new();
     let reader = bench.add("terraform/core/terraform_data", "a_reader", None, "{}");
     bench.add("terraform/core/terraform_data", "b_source", None, "{}");
     let reads = |text: &str| {
@@ -145,7 +140,7 @@ fn an_expression_within_a_value_orders_and_is_checked() {
 
 #[test]
 fn edges_of_a_load_balancer_make_what_it_needs() {
-    let mut bench = Bench::new();
+    let mut bench = HclFixture::new();
     let net = bench.add("aws/networking/vpc", "net", None, "{}");
     let zone = bench.add("aws/networking/subnet", "zone", Some(net), "{}");
     let image = bench.add("aws/data/ami", "image", None, "{}");
@@ -190,7 +185,7 @@ fn edges_of_a_load_balancer_make_what_it_needs() {
 
 #[test]
 fn what_terraform_data_needs_replaces_it() {
-    let mut bench = Bench::new();
+    let mut bench = HclFixture::new();
     bench.add("terraform/core/terraform_data", "store", None, "{}");
     bench.add("terraform/core/terraform_data", "web", None, "{}");
     bench.json(
@@ -202,7 +197,7 @@ fn what_terraform_data_needs_replaces_it() {
 
 #[test]
 fn an_expression_is_one_expression_or_nothing() {
-    let mut bench = Bench::new();
+    let mut bench = HclFixture::new();
     let data = bench.add("terraform/core/terraform_data", "data", None, "{}");
     bench.set(data, "input", PropValue::of_expression("var.size * 2"));
     assert!(check(&mut bench).files["main.tf"].contains("input = var.size * 2"));
@@ -214,7 +209,7 @@ fn an_expression_is_one_expression_or_nothing() {
 
 #[test]
 fn location_and_group_come_from_the_containers_around() {
-    let mut bench = Bench::new();
+    let mut bench = HclFixture::new();
     let group = bench.add("azurerm/core/resource_group", "rg", None, GROUP);
     let network = bench.add("azurerm/networking/virtual_network", "net", Some(group), r#"{"name":"vnet"}"#);
     bench.add("azurerm/networking/subnet", "web", Some(network), r#"{"name":"snet"}"#);
@@ -224,7 +219,7 @@ fn location_and_group_come_from_the_containers_around() {
 
 #[test]
 fn what_stands_in_a_subnet_gets_a_private_endpoint() {
-    let mut bench = Bench::new();
+    let mut bench = HclFixture::new();
     let group = bench.add("azurerm/core/resource_group", "rg", None, GROUP);
     let network = bench.add("azurerm/networking/virtual_network", "net", Some(group), r#"{"name":"vnet"}"#);
     let subnet = bench.add("azurerm/networking/subnet", "data", Some(network), r#"{"name":"snet"}"#);
@@ -252,7 +247,7 @@ fn what_stands_in_a_subnet_gets_a_private_endpoint() {
 
 #[test]
 fn a_module_takes_and_gives_what_crosses_its_border() {
-    let mut bench = Bench::new();
+    let mut bench = HclFixture::new();
     bench.settings.tags.insert("team".to_owned(), "shop".to_owned());
     let group = bench.add("azurerm/core/resource_group", "rg", None, GROUP);
     let inner = bench.add("terraform/core/group", "networking", Some(group), "{}");
@@ -276,7 +271,7 @@ fn a_module_takes_and_gives_what_crosses_its_border() {
 
 #[test]
 fn several_subscriptions_each_have_a_provider() {
-    let mut bench = Bench::new();
+    let mut bench = HclFixture::new();
     for (name, number) in [("live", 1), ("test", 2)] {
         let props = format!(
             r#"{{"display_name":"{name}","subscription_id":"00000000-0000-0000-0000-00000000000{number}"}}"#
@@ -293,7 +288,7 @@ fn several_subscriptions_each_have_a_provider() {
 
 #[test]
 fn sensitive_values_are_in_no_file() {
-    let mut bench = Bench::new();
+    let mut bench = HclFixture::new();
     let group = bench.add("azurerm/core/resource_group", "rg", None, GROUP);
     let secret = "correct-horse-battery";
     let props = format!(
@@ -313,7 +308,7 @@ fn sensitive_values_are_in_no_file() {
 
 #[test]
 fn an_output_of_one_resource_can_be_the_secret_of_another() {
-    let mut bench = Bench::new();
+    let mut bench = HclFixture::new();
     let group = bench.add("azurerm/core/resource_group", "rg", None, GROUP);
     let vault = bench.add("azurerm/security/key_vault", "kv", Some(group), r#"{"name":"kv-shop"}"#);
     let account = bench.add(
@@ -343,7 +338,7 @@ fn an_output_of_one_resource_can_be_the_secret_of_another() {
 
 #[test]
 fn variables_have_the_value_as_their_default_and_the_project_gives_others() {
-    let mut bench = Bench::new();
+    let mut bench = HclFixture::new();
     bench.settings =
         InfrastructureSettings::read("[infrastructure.values]\nbucket_bucket = \"given\"").unwrap();
     let bucket =
@@ -358,7 +353,7 @@ fn variables_have_the_value_as_their_default_and_the_project_gives_others() {
 
 #[test]
 fn names_follow_the_convention() {
-    let mut bench = Bench::new();
+    let mut bench = HclFixture::new();
     bench.settings = InfrastructureSettings::read(
         "[infrastructure.naming]\ntemplate = \"{org}-{type}-{env}-{region}-{name}\"\nenv = \"dev\"\norg = \"contoso\"",
     )
@@ -384,7 +379,7 @@ fn names_follow_the_convention() {
 
 #[test]
 fn a_registry_lets_a_cluster_pull_images() {
-    let mut bench = Bench::new();
+    let mut bench = HclFixture::new();
     let group = bench.add("azurerm/core/resource_group", "rg", None, GROUP);
     let registry = bench.add(
         "azurerm/containers/container_registry",
@@ -406,7 +401,7 @@ fn a_registry_lets_a_cluster_pull_images() {
 
 #[test]
 fn what_comes_before_stands_before_and_is_waited_for() {
-    let mut bench = Bench::new();
+    let mut bench = HclFixture::new();
     let second = bench.add("terraform/core/terraform_data", "a_second", None, "{}");
     let first = bench.add("terraform/core/terraform_data", "b_first", None, "{}");
     bench.json(&format!(r#"{{"connect":{{"source":{{"node":"{first}","port":"out"}},"target":{{"node":"{second}","port":"in"}}}}}}"#));
@@ -417,7 +412,7 @@ fn what_comes_before_stands_before_and_is_waited_for() {
 
 #[test]
 fn a_change_touches_only_what_it_must() {
-    let mut bench = Bench::new();
+    let mut bench = HclFixture::new();
     let group = bench.add("azurerm/core/resource_group", "rg", None, GROUP);
     let mut networks = Vec::new();
     for number in 0..20 {
@@ -449,7 +444,7 @@ fn a_change_touches_only_what_it_must() {
 
 #[test]
 fn backends_and_provider_settings_are_written() {
-    let mut bench = Bench::new();
+    let mut bench = HclFixture::new();
     bench.settings = InfrastructureSettings::read(
         "[infrastructure.backend]\ntype = \"azurerm\"\nconfig = { key = \"a\\\"b\", container_name = \"state\" }\n[infrastructure.providers.aws]\nregion = \"eu-west-1\"\nversion = \"~> 5.0\"",
     )

@@ -1,12 +1,6 @@
 //! Imports of TerraStudio projects and Terraform files: nothing is lost silently, and the result is valid
 //! Terraform.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::print_stderr,
-    reason = "a test that fails may panic, and says what it skips"
-)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails may panic")]
 
 mod common;
 
@@ -377,7 +371,7 @@ fn terraform_files_become_a_board_and_files_again() {
 
 #[test]
 fn what_was_generated_reads_back_as_the_same() {
-    let mut bench = common::Bench::new();
+    let mut bench = common::HclFixture::new();
     let group =
         bench.add("azurerm/core/resource_group", "rg", None, r#"{"name":"rg-shop","location":"westeurope"}"#);
     let network = bench.add("azurerm/networking/virtual_network", "net", Some(group), r#"{"name":"vnet"}"#);

@@ -1,15 +1,9 @@
 //! The full life cycle of real resources with the real program: the built-in `terraform_data` needs no cloud.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::print_stderr,
-    reason = "a test that fails may panic, and says what it skips"
-)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails may panic")]
 
 mod common;
 
-use common::{Bench, program};
+use common::{HclFixture, program};
 use processes::ProcessGroupSpawner;
 use shared_protocol::{
     NodeId, PropValue,
@@ -27,14 +21,13 @@ use terraform::{
         TerraformRun, TerraformRunner,
     },
 };
-
-const PATIENCE: Duration = Duration::from_secs(60);
+use test_support::{PATIENCE, processes as process_table, requirements::TERRAFORM, wait_until};
 
 struct Site {
     folder: tempfile::TempDir,
     runs: TerraformRunner,
     program: TerraformProgram,
-    bench: Bench,
+    bench: HclFixture,
 }
 
 impl Site {
@@ -43,13 +36,13 @@ impl Site {
         let program = match TerraformProgram::find(&ProcessGroupSpawner, None, path.as_deref()) {
             Ok(program) => program,
             Err(error) => {
-                program::skip(&format!("no run was tried: {error}"));
+                TERRAFORM.skip(&error.to_string());
                 return None;
             }
         };
         let folder = tempfile::tempdir().unwrap();
         let runs = TerraformRunner::new(Arc::new(ProcessGroupSpawner), &folder.path().join(".draftboard"));
-        Some(Self { folder, runs, program, bench: Bench::new() })
+        Some(Self { folder, runs, program, bench: HclFixture::new() })
     }
 
     fn files(&self) -> std::path::PathBuf {
@@ -205,10 +198,7 @@ fn a_cancelled_run_leaves_nothing_behind() {
             // The command is printed before it runs; its output follows.
             RunEvent::Line { text, .. } if text.contains("started") && !text.contains("sleep") => {
                 assert_eq!(tracker.status(node), Some(DeploymentState::Creating));
-                let start = Instant::now();
-                while !is_running(&marker) {
-                    assert!(start.elapsed() < PATIENCE, "the program's own child never ran");
-                }
+                wait_until("the program's own child", || is_running(&marker));
                 run.cancel();
             }
             RunEvent::Ended { cancelled, success, .. } => {
@@ -225,12 +215,10 @@ fn a_cancelled_run_leaves_nothing_behind() {
 }
 
 fn is_running(word: &str) -> bool {
-    let entries = std::fs::read_dir("/proc").unwrap().flatten();
-    entries.into_iter().any(|entry| {
-        let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
-        let arguments: Vec<&[u8]> = line.split(|byte| *byte == 0).collect();
-        arguments.first().is_some_and(|first| first.ends_with(b"sleep"))
-            && arguments.contains(&word.as_bytes())
+    process_table::all().into_iter().any(|pid| {
+        let arguments = process_table::command_line(pid);
+        arguments.first().is_some_and(|first| first.ends_with("sleep"))
+            && arguments.iter().any(|argument| argument == word)
     })
 }
 

@@ -1,15 +1,9 @@
 //! Workspace files: generated files follow the board, foreign files stay unchanged.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::print_stderr,
-    reason = "a test that fails may panic, and says what it skips"
-)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails may panic")]
 
 mod common;
 
-use common::Bench;
+use common::HclFixture;
 use journal::WorkspaceFiles;
 use std::fs;
 use terraform::write::{difference, write};
@@ -20,7 +14,7 @@ fn ours_follow_the_board_and_others_stay() {
     let files = WorkspaceFiles::open(folder.path()).unwrap();
     let name = "main".parse().unwrap();
     let root = folder.path().join("terraform/main");
-    let mut bench = Bench::new();
+    let mut bench = HclFixture::new();
     let group = bench.add("terraform/core/group", "inner", None, "{}");
     bench.add("terraform/core/terraform_data", "one", Some(group), r#"{"input":1}"#);
     bench.add("terraform/core/output", "shown", None, r#"{"value":1}"#);
@@ -47,7 +41,7 @@ fn a_link_in_the_way_leads_nowhere() {
     let (folder, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let files = WorkspaceFiles::open(folder.path()).unwrap();
     std::os::unix::fs::symlink(elsewhere.path(), folder.path().join("terraform")).unwrap();
-    let mut bench = Bench::new();
+    let mut bench = HclFixture::new();
     bench.add("terraform/core/terraform_data", "one", None, "{}");
     assert!(write(&files, &"main".parse().unwrap(), &bench.generate()).is_err());
     assert_eq!(fs::read_dir(elsewhere.path()).unwrap().count(), 0);

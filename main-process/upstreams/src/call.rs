@@ -3,11 +3,11 @@
 use crate::{
     actor::{CallProgress, ServerSession, SharedServerState},
     config::{McpConfig, ToolSettings},
-    error::{UpstreamError, UpstreamErrorCode},
     tools::{ApprovedDefinition, ToolApprovalState, ToolDefinition, exposed_name},
 };
 use rmcp::model::{CallToolRequestParams, CallToolResult};
 use serde_json::Value;
+use shared_protocol::{Refusal, RefusalCode};
 use std::sync::Arc;
 use tokio::sync::mpsc;
 
@@ -40,21 +40,19 @@ impl ServerToolCall<'_> {
         self,
         arguments: &Value,
         progress: Option<mpsc::Sender<CallProgress>>,
-    ) -> Result<ToolAnswer, UpstreamError> {
+    ) -> Result<ToolAnswer, Refusal> {
         self.check_callable()?;
         let arguments = self.checked_arguments(arguments)?;
         let params = CallToolRequestParams::new(self.definition.name().to_owned()).with_arguments(arguments);
         let times = self.config.limits.of_call(self.settings());
         let called = self.session.call(&self.config.name, params, times, progress).await;
-        let result = called.map_err(|failure| UpstreamError {
-            message: self.shared.log.redact(&failure.message),
-            ..failure
-        })?;
+        let result = called
+            .map_err(|failure| Refusal { message: self.shared.log.redact(&failure.message), ..failure })?;
         self.check_answer(&result)
     }
 
     /// Returns whether the call would be sent.
-    pub(crate) fn check(self, arguments: &Value) -> Result<(), UpstreamError> {
+    pub(crate) fn check(self, arguments: &Value) -> Result<(), Refusal> {
         self.check_callable()?;
         self.checked_arguments(arguments).map(drop)
     }
@@ -67,7 +65,7 @@ impl ServerToolCall<'_> {
         exposed_name(&self.config.slug, self.definition.name())
     }
 
-    fn check_callable(&self) -> Result<(), UpstreamError> {
+    fn check_callable(&self) -> Result<(), Refusal> {
         let why = match ToolApprovalState::compare(self.definition, self.approved.as_deref()) {
             ToolApprovalState::New => "it is not approved",
             ToolApprovalState::Changed { .. } => "it has changed since it was approved",
@@ -77,27 +75,24 @@ impl ServerToolCall<'_> {
             ToolApprovalState::Approved => return Ok(()),
         };
         let name = self.exposed_name();
-        Err(UpstreamError::conflict(format!(
+        Err(Refusal::conflict(format!(
             "{name} cannot be called: {why}. A person can change this in the Upstreams panel."
         )))
     }
 
-    fn checked_arguments(&self, arguments: &Value) -> Result<serde_json::Map<String, Value>, UpstreamError> {
+    fn checked_arguments(&self, arguments: &Value) -> Result<serde_json::Map<String, Value>, Refusal> {
         let arguments = match arguments {
             Value::Null => serde_json::Map::new(),
             Value::Object(arguments) => arguments.clone(),
-            _ => return Err(UpstreamError::validation("arguments", "The arguments must be a JSON object")),
+            _ => return Err(Refusal::validation("arguments", "The arguments must be a JSON object")),
         };
         let schema = self.definition.input().as_ref().map_err(|reason| {
-            UpstreamError::unavailable(format!(
-                "The input schema of {} is invalid: {reason}",
-                self.exposed_name()
-            ))
+            Refusal::unavailable(format!("The input schema of {} is invalid: {reason}", self.exposed_name()))
         })?;
         let arguments = Value::Object(arguments);
         if let Err((field, message)) = schema.check(&arguments) {
             let field = if field.is_empty() { "arguments".to_owned() } else { format!("arguments.{field}") };
-            return Err(UpstreamError::validation(
+            return Err(Refusal::validation(
                 &field,
                 format!("Invalid arguments for {}: {message}", self.exposed_name()),
             ));
@@ -108,29 +103,26 @@ impl ServerToolCall<'_> {
         }
     }
 
-    fn check_answer(&self, result: &CallToolResult) -> Result<ToolAnswer, UpstreamError> {
+    fn check_answer(&self, result: &CallToolResult) -> Result<ToolAnswer, Refusal> {
         let name = &self.exposed_name();
         let is_error = result.is_error == Some(true);
         if let (Some(schema), false) = (self.definition.output(), is_error) {
             let schema = schema.as_ref().map_err(|reason| {
-                UpstreamError::unavailable(format!("The output schema of {name} is invalid: {reason}"))
+                Refusal::unavailable(format!("The output schema of {name} is invalid: {reason}"))
             })?;
             let Some(structured) = &result.structured_content else {
                 let message =
                     format!("The answer of {name} lacks the structured content that its definition declares");
-                return Err(UpstreamError::unavailable(message));
+                return Err(Refusal::unavailable(message));
             };
             schema.check(structured).map_err(|(field, message)| {
-                UpstreamError::unavailable(format!(
+                Refusal::unavailable(format!(
                     "The answer of {name} does not match its output schema at {field:?}: {message}"
                 ))
             })?;
         }
         let json = serde_json::to_string(result).map_err(|error| {
-            UpstreamError::new(
-                UpstreamErrorCode::Internal,
-                format!("Encoding the answer of {name} failed: {error}"),
-            )
+            Refusal::new(RefusalCode::Internal, format!("Encoding the answer of {name} failed: {error}"))
         })?;
         let most = self.config.limits.result_bytes;
         if json.len() > most {
@@ -138,7 +130,7 @@ impl ServerToolCall<'_> {
                 "The answer of {name} has {} bytes, more than the limit of {most}. Request less, or raise result_bytes.",
                 json.len()
             );
-            return Err(UpstreamError::new(UpstreamErrorCode::LimitExceeded, message));
+            return Err(Refusal::new(RefusalCode::LimitExceeded, message));
         }
         Ok(ToolAnswer { json: self.shared.log.redact(&json), is_error })
     }

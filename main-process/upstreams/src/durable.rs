@@ -1,8 +1,8 @@
-//! Private files: written atomically, readable only by their owner.
+//! Private files: read within a bound, locked against other processes. [`safe_fs::write_private`] writes them.
 
 use std::{
     fs::{self, File, OpenOptions},
-    io::{self, Read, Write},
+    io::{self, Read},
     os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _},
     path::Path,
 };
@@ -37,39 +37,11 @@ pub(crate) fn is_accessible_to_others(path: &Path) -> io::Result<bool> {
 
 /// Locks the file against other processes that use this lock, until the guard is dropped.
 pub(crate) fn lock(path: &Path) -> io::Result<File> {
-    ensure_parent_folder(path)?;
+    if let Some(folder) = path.parent() {
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    }
     let lock = path.with_extension("lock");
     let file = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(lock)?;
     file.lock()?;
     Ok(file)
-}
-
-/// Returns the folder of the file and creates it when it does not exist.
-fn ensure_parent_folder(path: &Path) -> io::Result<&Path> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let folder =
-        folder.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "the path has no parent folder"))?;
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-    Ok(folder)
-}
-
-/// Replaces the file atomically. After an error the old file remains.
-pub(crate) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let folder = ensure_parent_folder(path)?;
-    let mut name = path.file_name().unwrap_or_default().to_os_string();
-    name.push(format!(".{}.new", std::process::id()));
-    let fresh = folder.join(name);
-    let written = write_fresh(&fresh, bytes).and_then(|()| fs::rename(&fresh, path));
-    if written.is_err() {
-        // Removes the leftover file, which would block the next attempt.
-        let _ = fs::remove_file(&fresh);
-    }
-    written.and_then(|()| File::open(folder)?.sync_all())
-}
-
-fn write_fresh(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let _ = fs::remove_file(path);
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
-    file.write_all(bytes)?;
-    file.sync_all()
 }

@@ -1,11 +1,9 @@
 //! Fetches a package before its first start. A separate step with its own timeout, so that a slow download is not
 //! mistaken for a server that hangs.
 
-use crate::{
-    actor::StartCancellation, error::UpstreamError, launch::LaunchPlan, log::ServerLog,
-    process::ServerProcess,
-};
+use crate::{actor::StartCancellation, launch::LaunchPlan, log::ServerLog, process::ServerProcess};
 use processes::{ProgramLaunch, ProgramSpawner};
+use shared_protocol::Refusal;
 use std::{
     ffi::OsStr,
     sync::Arc,
@@ -22,7 +20,7 @@ pub(crate) fn needs_install(plan: &LaunchPlan) -> bool {
 
 /// The reason a fetch did not complete.
 pub(crate) enum FetchFailure {
-    Failed(UpstreamError),
+    Failed(Refusal),
     /// The start was cancelled, and its processes have ended.
     Cancelled,
 }
@@ -43,16 +41,14 @@ pub(crate) async fn run(
                     "Fetching the package took longer than {} s and was stopped. Check the log, raise install_ms, or try again.",
                     limit.as_secs()
                 );
-                return Err(FetchFailure::Failed(UpstreamError::network(message)));
+                return Err(FetchFailure::Failed(Refusal::network(message)));
             }
         }
     }
-    if let Some(mark) = &plan.mark {
-        let written =
-            mark.parent().map_or(Ok(()), std::fs::create_dir_all).and_then(|()| std::fs::write(mark, ""));
-        if let Err(error) = written {
-            tracing::warn!(%error, "recording an installation failed; the package will be fetched again");
-        }
+    if let Some(mark) = &plan.mark
+        && let Err(error) = safe_fs::write_private(mark, b"")
+    {
+        tracing::warn!(%error, "recording an installation failed; the package will be fetched again");
     }
     Ok(())
 }
@@ -81,7 +77,7 @@ async fn run_step(
     let since = log.line_count();
     let name = step.program.file_name().unwrap_or_default().to_string_lossy().into_owned();
     log.push(&format!("Draftboard: {name} {}", step.arguments.join(OsStr::new(" ")).display()));
-    let failed = |message: String| FetchFailure::Failed(UpstreamError::unavailable(message));
+    let failed = |message: String| FetchFailure::Failed(Refusal::unavailable(message));
     let started = ServerProcess::start(spawner, step, log).await;
     let (process, (output, input)) =
         started.map_err(|error| failed(format!("{name} failed to start: {error}")))?;
@@ -115,18 +111,10 @@ async fn run_step(
     )))
 }
 
-fn classify_failure(
-    step: &ProgramLaunch,
-    name: &str,
-    exit: &str,
-    log: &str,
-    last_words: &str,
-) -> UpstreamError {
+fn classify_failure(step: &ProgramLaunch, name: &str, exit: &str, log: &str, last_words: &str) -> Refusal {
     let verb = step.arguments.first().and_then(|verb| verb.to_str());
     if matches!(name, "docker" | "podman") && verb == Some("version") {
-        return UpstreamError::unavailable(format!(
-            "Docker not running: start Docker and try again.{last_words}"
-        ));
+        return Refusal::unavailable(format!("Docker not running: start Docker and try again.{last_words}"));
     }
     let unknown = [
         "E404",
@@ -137,8 +125,7 @@ fn classify_failure(
         "does not exist or",
     ];
     if unknown.iter().any(|sign| log.contains(sign)) {
-        return UpstreamError::not_found(format!("Package not found.{last_words}"))
-            .with_field("package.identifier");
+        return Refusal::not_found(format!("Package not found.{last_words}")).field("package.identifier");
     }
-    UpstreamError::unavailable(format!("Fetching the package failed: {name} {exit}.{last_words}"))
+    Refusal::unavailable(format!("Fetching the package failed: {name} {exit}.{last_words}"))
 }

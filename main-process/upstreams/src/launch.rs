@@ -3,11 +3,11 @@
 
 use crate::{
     config::{McpConfig, McpPackageType},
-    error::UpstreamError,
     secrets::ResolvedSecrets,
 };
 use processes::{Environment, ProgramLaunch, StdStream};
 use sha2::{Digest as _, Sha256};
+use shared_protocol::Refusal;
 use std::{
     ffi::{OsStr, OsString},
     os::unix::fs::PermissionsExt as _,
@@ -84,7 +84,7 @@ pub(crate) fn plan(
     config: &McpConfig,
     secrets: &ResolvedSecrets,
     place: &LaunchContext<'_>,
-) -> Result<LaunchPlan, UpstreamError> {
+) -> Result<LaunchPlan, Refusal> {
     let mut environment = place.environment.to_vec();
     let home = value_of(&environment, "HOME").map_or_else(|| PathBuf::from("/"), PathBuf::from);
     for (name, variable) in &config.env_vars {
@@ -97,8 +97,9 @@ pub(crate) fn plan(
     }
     let folder = config.folder.clone().unwrap_or_else(|| home.clone());
     if !folder.is_dir() {
-        return Err(UpstreamError::not_found(format!("The folder {} does not exist", folder.display()))
-            .with_field("folder"));
+        return Err(
+            Refusal::not_found(format!("The folder {} does not exist", folder.display())).field("folder")
+        );
     }
     let run = |program: PathBuf, arguments: Vec<String>| {
         piped_launch(&program, arguments, folder.clone(), environment.clone())
@@ -196,7 +197,7 @@ pub(crate) fn plan(
             })
         }
         McpPackageType::Http => {
-            Err(UpstreamError::validation("package", "An HTTP server is not started by Draftboard"))
+            Err(Refusal::validation("package", "An HTTP server is not started by Draftboard"))
         }
     }
 }
@@ -220,10 +221,7 @@ fn value_of<'a>(environment: &'a [(OsString, OsString)], name: &str) -> Option<&
 }
 
 /// Searches the PATH of the server, not that of this process.
-pub(crate) fn find_program(
-    name: &str,
-    environment: &[(OsString, OsString)],
-) -> Result<PathBuf, UpstreamError> {
+pub(crate) fn find_program(name: &str, environment: &[(OsString, OsString)]) -> Result<PathBuf, Refusal> {
     let path = value_of(environment, "PATH").unwrap_or_default();
     std::env::split_paths(path)
         .map(|folder| folder.join(name))
@@ -237,17 +235,16 @@ pub(crate) fn find_program(
                 _ => "install it or enter its full path",
             };
             let path = path.to_string_lossy();
-            UpstreamError::not_found(format!("{name} was not found on PATH ({path}): {what}"))
-                .with_field("package")
+            Refusal::not_found(format!("{name} was not found on PATH ({path}): {what}")).field("package")
         })
 }
 
-fn executable(path: &Path) -> Result<PathBuf, UpstreamError> {
+fn executable(path: &Path) -> Result<PathBuf, Refusal> {
     if is_executable(path) {
         return Ok(path.to_owned());
     }
     let message = format!("Package not found: {} is not an executable file", path.display());
-    Err(UpstreamError::not_found(message).with_field("package.identifier"))
+    Err(Refusal::not_found(message).field("package.identifier"))
 }
 
 fn is_executable(path: &Path) -> bool {

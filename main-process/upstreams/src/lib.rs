@@ -8,7 +8,6 @@ mod actor;
 mod call;
 mod config;
 mod durable;
-mod error;
 mod http;
 mod import;
 mod install;
@@ -28,7 +27,6 @@ pub use config::{
     EnvVarConfig, HttpAuth, McpConfig, McpPackage, McpPackageType, McpServerTransport, McpSource,
     ServerLimits, ToolPolicy, ToolSettings, UnreadableConfigEntry,
 };
-pub use error::{UpstreamError, UpstreamErrorCode};
 pub use import::{ImportReport, ServerImport, import};
 pub use launch::inherited_environment;
 pub use manifest::{

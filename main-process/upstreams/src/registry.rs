@@ -4,7 +4,6 @@
 use crate::{
     config::{EnvVarConfig, HttpAuth, McpConfig, McpPackageType, McpSource},
     durable,
-    error::UpstreamError,
     http::{HttpClient, percent_encode, read},
 };
 use bytes::Bytes;
@@ -12,6 +11,7 @@ use http::{Request, header};
 use http_body_util::Full;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use shared_protocol::Refusal;
 use std::{
     collections::{BTreeMap, btree_map::Entry},
     path::Path,
@@ -45,27 +45,25 @@ pub struct RegistryLaunchOption {
 }
 
 /// Searches an index given as a path or a URL (`…/v0.1/servers`). Best matches first.
-pub async fn search_registry(place: &str, query: &str) -> Result<Vec<RegistryEntry>, UpstreamError> {
+pub async fn search_registry(place: &str, query: &str) -> Result<Vec<RegistryEntry>, Refusal> {
     let bytes = if place.starts_with("http://") || place.starts_with("https://") {
         fetch(place, query).await?
     } else {
-        let unreadable = |why: String| {
-            UpstreamError::not_found(format!("Reading {place} failed: {why}")).with_field("registry")
-        };
+        let unreadable =
+            |why: String| Refusal::not_found(format!("Reading {place} failed: {why}")).field("registry");
         let bytes = durable::read(Path::new(place), MAX_INDEX_BYTES as u64)
             .map_err(|error| unreadable(error.to_string()))?;
         Bytes::from(bytes.ok_or_else(|| unreadable("the file does not exist".to_owned()))?)
     };
     let index: RegistryIndex = serde_json::from_slice(&bytes).map_err(|error| {
-        UpstreamError::unavailable(format!("{place} is not a valid registry index: {error}"))
-            .with_field("registry")
+        Refusal::unavailable(format!("{place} is not a valid registry index: {error}")).field("registry")
     })?;
     Ok(rank(&index, query))
 }
 
-async fn fetch(place: &str, query: &str) -> Result<Bytes, UpstreamError> {
+async fn fetch(place: &str, query: &str) -> Result<Bytes, Refusal> {
     let offline = |why: String| {
-        UpstreamError::network(format!(
+        Refusal::network(format!(
             "The registry cannot be reached: {why}. Search a registry file instead, or try again later."
         ))
     };
@@ -73,9 +71,7 @@ async fn fetch(place: &str, query: &str) -> Result<Bytes, UpstreamError> {
     let request = Request::get(format!("{place}{joint}search={}&limit={MAX_RESULTS}", percent_encode(query)))
         .header(header::ACCEPT, "application/json")
         .body(Full::default())
-        .map_err(|error| {
-            UpstreamError::validation("registry", format!("{place} is not a valid URL: {error}"))
-        })?;
+        .map_err(|error| Refusal::validation("registry", format!("{place} is not a valid URL: {error}")))?;
     let answered = tokio::time::timeout(MAX_FETCH_TIME, async {
         let client = HttpClient::new(CONNECT).map_err(|error| error.to_string())?;
         let response = client.send(request).await.map_err(|error| error.to_string())?;
@@ -351,6 +347,7 @@ fn from_remote(name: &str, remote: &RegistryRemote) -> Option<RegistryLaunchOpti
 mod tests {
     use super::*;
     use serde_json::json;
+    use shared_protocol::RefusalCode;
 
     fn index() -> Value {
         json!({"servers": [
@@ -419,11 +416,11 @@ mod tests {
     async fn offline_and_nonsense_say_so() {
         let failure =
             search_registry("http://127.0.0.1:1/v0.1/servers", "x").await.expect_err("nobody there");
-        assert_eq!(failure.code, crate::UpstreamErrorCode::NetworkError);
+        assert_eq!(failure.code, RefusalCode::NetworkError);
         assert!(failure.message.contains("cannot be reached"), "{failure}");
         assert_eq!(
             search_registry("/no/such/file", "x").await.expect_err("no file").code,
-            crate::UpstreamErrorCode::NotFound
+            RefusalCode::NotFound
         );
     }
 }

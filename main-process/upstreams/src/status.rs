@@ -2,6 +2,7 @@
 
 use crate::actor::ServerStartPhase;
 use serde::Serialize;
+use shared_protocol::Refusal;
 use std::{os::unix::process::ExitStatusExt as _, process::ExitStatus};
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -55,7 +56,7 @@ pub struct ServerStatusDetails {
     pub tools: usize,
     /// The number of tools that are new or changed since their approval.
     pub waiting: usize,
-    pub last_failure: Option<crate::UpstreamError>,
+    pub last_failure: Option<Refusal>,
     /// The exit of its last process.
     pub exit: Option<ServerProcessExit>,
 }

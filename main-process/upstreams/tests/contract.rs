@@ -4,15 +4,16 @@
 
 mod common;
 
-use common::{Bench, fixture};
+use common::{McpServiceFixture, fixture};
 use serde_json::json;
-use upstreams::{EnvVarConfig, McpConfig, McpStatus, Secret, UpstreamErrorCode};
+use shared_protocol::RefusalCode;
+use upstreams::{EnvVarConfig, McpConfig, McpStatus, Secret};
 use uuid::Uuid;
 
 /// MC-T1, T2, T3, T4 and T9.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_is_started_used_and_stopped_and_its_status_is_true() {
-    let bench = Bench::new();
+    let bench = McpServiceFixture::new();
     let id = bench.add(fixture("plain"));
     assert_eq!(bench.status(id), McpStatus::Stopped);
     assert!(bench.processes().is_empty());
@@ -38,7 +39,7 @@ async fn a_server_is_started_used_and_stopped_and_its_status_is_true() {
     assert!(bench.service.available_tools().is_empty());
     assert_eq!(
         bench.call(id, "echo", json!({"text": "x"})).await.unwrap_err().code,
-        UpstreamErrorCode::ServiceUnavailable
+        RefusalCode::ServiceUnavailable
     );
     bench.service.restart(id).await.unwrap();
     assert!(bench.status(id).is_connected());
@@ -48,15 +49,15 @@ async fn a_server_is_started_used_and_stopped_and_its_status_is_true() {
 /// MC-T5 and T8.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_failure_is_its_own_and_shutdown_leaves_nothing() {
-    let bench = Bench::new();
+    let bench = McpServiceFixture::new();
     let bad = bench.add(fixture("ends"));
     let missing =
         bench.add(McpConfig::stdio("missing", upstreams::McpPackageType::Binary, "/no/such/program"));
     let good = bench.running(fixture("plain")).await;
     let twin = bench.running(fixture("plain")).await;
-    assert_eq!(bench.service.start(bad).await.unwrap_err().code, UpstreamErrorCode::ServiceUnavailable);
+    assert_eq!(bench.service.start(bad).await.unwrap_err().code, RefusalCode::ServiceUnavailable);
     let failure = bench.service.start(missing).await.unwrap_err();
-    assert_eq!(failure.code, UpstreamErrorCode::NotFound);
+    assert_eq!(failure.code, RefusalCode::NotFound);
     assert!(failure.message.starts_with("Package not found"), "{failure}");
     assert!(matches!(bench.status(bad), McpStatus::Error { .. }));
     let names: Vec<String> = bench.service.available_tools().into_iter().map(|tool| tool.exposed).collect();
@@ -72,13 +73,13 @@ async fn a_failure_is_its_own_and_shutdown_leaves_nothing() {
 /// MC-T6 and T7.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn variables_and_secrets_arrive_and_secrets_are_not_told() {
-    let bench = Bench::new();
+    let bench = McpServiceFixture::new();
     let mut config = fixture("plain");
     config.env_vars.insert("REGION".to_owned(), EnvVarConfig::plain("REGION", "north"));
     config.env_vars.insert("API_KEY".to_owned(), EnvVarConfig::secret("API_KEY", "somewhere"));
     let id = bench.add(config);
     let failure = bench.service.start(id).await.unwrap_err();
-    assert_eq!(failure.code, UpstreamErrorCode::ValidationError);
+    assert_eq!(failure.code, RefusalCode::ValidationError);
     assert!(failure.message.starts_with("Missing required credentials: API_KEY"), "{failure}");
     assert_eq!(bench.status(id), McpStatus::NeedsCredentials { missing: vec!["API_KEY".to_owned()] });
     assert!(bench.processes().is_empty());
@@ -109,25 +110,25 @@ async fn variables_and_secrets_arrive_and_secrets_are_not_told() {
 /// MC-NT1 and NT2.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_disabled_or_unknown_is_not_touched() {
-    let bench = Bench::new();
+    let bench = McpServiceFixture::new();
     let id = bench.add(McpConfig { enabled: false, ..fixture("plain") });
     assert_eq!(bench.status(id), McpStatus::Disabled);
-    assert_eq!(bench.service.start(id).await.unwrap_err().code, UpstreamErrorCode::Conflict);
+    assert_eq!(bench.service.start(id).await.unwrap_err().code, RefusalCode::Conflict);
     assert_eq!(bench.status(id), McpStatus::Disabled);
     assert!(bench.processes().is_empty());
     let nobody = Uuid::new_v4();
-    assert_eq!(bench.call(nobody, "echo", json!({})).await.unwrap_err().code, UpstreamErrorCode::NotFound);
-    assert_eq!(bench.service.start(nobody).await.unwrap_err().code, UpstreamErrorCode::NotFound);
-    assert_eq!(bench.service.delete(nobody).unwrap_err().code, UpstreamErrorCode::NotFound);
+    assert_eq!(bench.call(nobody, "echo", json!({})).await.unwrap_err().code, RefusalCode::NotFound);
+    assert_eq!(bench.service.start(nobody).await.unwrap_err().code, RefusalCode::NotFound);
+    assert_eq!(bench.service.delete(nobody).unwrap_err().code, RefusalCode::NotFound);
     assert_eq!(bench.service.status(nobody), None);
 }
 
 /// MC-NT3 and NT4.
 #[tokio::test]
 async fn what_is_not_valid_is_not_saved() {
-    let bench = Bench::new();
+    let bench = McpServiceFixture::new();
     let failure = bench.service.create(McpConfig { name: " ".to_owned(), ..fixture("plain") }).unwrap_err();
-    assert_eq!((failure.code, failure.field.as_deref()), (UpstreamErrorCode::ValidationError, Some("name")));
+    assert_eq!((failure.code, failure.field.as_deref()), (RefusalCode::ValidationError, Some("name")));
     assert_eq!(failure.message, "Name is required");
     let mut config = fixture("plain");
     let required = EnvVarConfig { required: true, is_secret: true, ..EnvVarConfig::default() };
@@ -135,7 +136,7 @@ async fn what_is_not_valid_is_not_saved() {
     let failure = bench.service.create(config).unwrap_err();
     assert_eq!(
         (failure.code, failure.field.as_deref()),
-        (UpstreamErrorCode::ValidationError, Some("env_vars.TOKEN"))
+        (RefusalCode::ValidationError, Some("env_vars.TOKEN"))
     );
     assert!(bench.service.list().is_empty() && bench.reopened().list().is_empty());
     let json = serde_json::to_value(&failure).unwrap();
@@ -150,12 +151,9 @@ async fn what_is_not_valid_is_not_saved() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_toggle_that_fails_is_taken_back() {
-    let bench = Bench::new();
+    let bench = McpServiceFixture::new();
     let bad = bench.add(McpConfig { enabled: false, ..fixture("ends") });
-    assert_eq!(
-        bench.service.toggle(bad, true).await.unwrap_err().code,
-        UpstreamErrorCode::ServiceUnavailable
-    );
+    assert_eq!(bench.service.toggle(bad, true).await.unwrap_err().code, RefusalCode::ServiceUnavailable);
     assert!(!bench.service.get(bad).unwrap().enabled);
     assert!(!bench.reopened().get(bad).unwrap().enabled);
     assert_eq!(bench.status(bad), McpStatus::Disabled);
@@ -171,7 +169,7 @@ async fn a_toggle_that_fails_is_taken_back() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_change_of_what_runs_starts_it_anew_and_other_changes_do_not() {
-    let bench = Bench::new();
+    let bench = McpServiceFixture::new();
     let id = bench.running(fixture("plain")).await;
     let before = bench.text(id, "calls", json!({})).await;
     assert_eq!(before, r#"{"calls": 1}"#);
@@ -198,16 +196,13 @@ async fn a_change_of_what_runs_starts_it_anew_and_other_changes_do_not() {
     off.tools.insert("echo".to_owned(), upstreams::ToolSettings { enabled: false, ..Default::default() });
     bench.service.update(off).unwrap();
     assert_eq!(bench.service.find_tool_provider("plain__echo"), None);
-    assert_eq!(
-        bench.call(id, "echo", json!({"text": "x"})).await.unwrap_err().code,
-        UpstreamErrorCode::Conflict
-    );
+    assert_eq!(bench.call(id, "echo", json!({"text": "x"})).await.unwrap_err().code, RefusalCode::Conflict);
     bench.ends_clean().await;
 }
 
 #[tokio::test]
 async fn servers_of_other_programs_are_taken_over_with_their_secrets_and_without_being_started() {
-    let bench = Bench::new();
+    let bench = McpServiceFixture::new();
     let text = r#"{"mcpServers": {"GitHub": {"command": "npx", "args": ["-y", "@scope/github"], "env": {"TOKEN": "hunter2-hunter2"}}}}"#;
     let found = upstreams::import(text).unwrap();
     let server = &found.servers[0];
@@ -240,7 +235,7 @@ async fn servers_of_other_programs_are_taken_over_with_their_secrets_and_without
     let failure = bench.service.create(offer.config.clone()).unwrap_err();
     assert_eq!(
         (failure.code, failure.field.as_deref()),
-        (UpstreamErrorCode::ValidationError, Some("env_vars.KEY"))
+        (RefusalCode::ValidationError, Some("env_vars.KEY"))
     );
     // Nor with a reference to a missing secret.
     let mut referring = offer.config.clone();
@@ -248,7 +243,7 @@ async fn servers_of_other_programs_are_taken_over_with_their_secrets_and_without
     let failure = bench.service.create_with_secrets(referring.clone(), &[]).unwrap_err();
     assert_eq!(
         (failure.code, failure.field.as_deref()),
-        (UpstreamErrorCode::ValidationError, Some("env_vars.KEY"))
+        (RefusalCode::ValidationError, Some("env_vars.KEY"))
     );
     assert_eq!(bench.service.list().len(), 1, "nothing was kept");
     // In a manual configuration it may be given later.

@@ -1,15 +1,16 @@
 //! Tests of secrets in a real GNOME keyring on a separate bus.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stderr, reason = "a test")]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
 
 mod common;
 
-use common::{Bench, fixture};
+use common::{McpServiceFixture, fixture};
 use serde_json::json;
 use std::{
     io::{BufRead as _, BufReader, Write as _},
-    process::{Child, Command, Stdio},
+    process::{Command, Stdio},
     sync::Arc,
 };
+use test_support::{KilledOnDrop, requirements::KEYRING, wait_until};
 use upstreams::{EnvVarConfig, Keyring, Secret, SecretStore as _};
 
 const BUS: &str = r#"<busconfig><type>session</type><listen>unix:dir=FOLDER</listen>
@@ -18,24 +19,18 @@ const BUS: &str = r#"<busconfig><type>session</type><listen>unix:dir=FOLDER</lis
 
 /// A bus with an unlocked keyring. Both end when dropped.
 struct Desktop {
-    bus: Child,
-    keyring: Child,
+    // Dropped before the bus that it is on.
+    _keyring: KilledOnDrop,
+    _bus: KilledOnDrop,
     address: String,
     _home: tempfile::TempDir,
 }
 
-impl Drop for Desktop {
-    fn drop(&mut self) {
-        for child in [&mut self.keyring, &mut self.bus] {
-            let _ = child.kill();
-            let _ = child.wait();
-        }
-    }
-}
-
-/// Prints a message and returns `None` when this machine has no keyring, which is a failure when CI sets
-/// `DRAFTBOARD_REQUIRE_KEYRING`.
+/// Returns `None` and reports the skip when this machine has no keyring.
 fn desktop() -> Option<Desktop> {
+    if !KEYRING.is_available() {
+        return None;
+    }
     let home = tempfile::tempdir().unwrap();
     // The bus starts no services itself, so this keyring is the only one.
     let bus_config = home.path().join("bus.conf");
@@ -45,13 +40,7 @@ fn desktop() -> Option<Desktop> {
         .args(["--nofork", "--print-address"])
         .stdout(Stdio::piped())
         .spawn();
-    let there = Command::new("gnome-keyring-daemon").arg("--version").stdout(Stdio::null()).status();
-    let (Ok(mut bus), Ok(_)) = (bus, there) else {
-        let missing = "SKIPPED: dbus-daemon or gnome-keyring-daemon is not installed";
-        assert!(std::env::var_os("DRAFTBOARD_REQUIRE_KEYRING").is_none(), "{missing}");
-        eprintln!("{missing}");
-        return None;
-    };
+    let mut bus = KilledOnDrop(bus.unwrap());
     let mut address = String::new();
     BufReader::new(bus.stdout.take().unwrap()).read_line(&mut address).unwrap();
     let address = address.trim().to_owned();
@@ -67,13 +56,9 @@ fn desktop() -> Option<Desktop> {
         .spawn()
         .unwrap();
     keyring.stdin.take().unwrap().write_all(b"password").unwrap();
-    let desktop = Desktop { bus, keyring, address, _home: home };
+    let desktop = Desktop { _keyring: KilledOnDrop(keyring), _bus: bus, address, _home: home };
     // The keyring is ready when its name is on the bus; connecting fails before.
-    let start = std::time::Instant::now();
-    while let Err(failure) = Keyring::connect(Some(&desktop.address)) {
-        assert!(start.elapsed() < common::LONG, "{failure}");
-        std::thread::sleep(std::time::Duration::from_millis(50));
-    }
+    wait_until("the keyring", || Keyring::connect(Some(&desktop.address)).is_ok());
     Some(desktop)
 }
 
@@ -95,7 +80,7 @@ async fn secrets_are_kept_replaced_used_and_removed() {
         keyring
     });
     let keyring = Arc::new(keyring.await.unwrap());
-    let bench = Bench::with(|setup| setup.secrets = keyring.clone());
+    let bench = McpServiceFixture::with(|setup| setup.secrets = keyring.clone());
     let mut config = fixture("plain");
     config.env_vars.insert("API_KEY".to_owned(), EnvVarConfig::secret("API_KEY", "later"));
     let id = bench.add(config);

@@ -4,8 +4,9 @@
 
 mod common;
 
-use common::{Bench, fixture};
+use common::{McpServiceFixture, fixture};
 use serde_json::{Value, json};
+use shared_protocol::{Refusal, RefusalCode};
 use std::{
     fs,
     io::{Read as _, Write as _},
@@ -16,16 +17,15 @@ use std::{
 };
 use upstreams::{
     ManifestFolder, ManifestReport, ManifestSource, McpConfig, Secret, ToolPolicy, ToolSettings,
-    UpstreamErrorCode,
 };
 
 struct Files {
-    bench: Bench,
+    bench: McpServiceFixture,
 }
 
 impl Files {
     fn new() -> Self {
-        let bench = Bench::new();
+        let bench = McpServiceFixture::new();
         for origin in ["user", "workspace"] {
             fs::create_dir_all(bench.folder.path().join(origin)).unwrap();
         }
@@ -53,7 +53,7 @@ impl Files {
         self.bench.service.manifest_tools().iter().map(|tool| tool.exposed.clone()).collect()
     }
 
-    async fn call(&self, tool: &str, arguments: Value) -> Result<Value, upstreams::UpstreamError> {
+    async fn call(&self, tool: &str, arguments: Value) -> Result<Value, Refusal> {
         self.bench.service.call_manifest_tool(tool, &arguments).await.map(|answer| answer.value())
     }
 }
@@ -81,8 +81,8 @@ async fn the_contracts_own_example_works() {
     let answer = files.call("draftboard_server_status", json!({})).await.unwrap();
     assert_eq!(answer["structuredContent"]["status"], "running");
     assert_eq!(answer["isError"], false);
-    assert_eq!(files.call("server.status", json!({})).await.unwrap_err().code, UpstreamErrorCode::NotFound);
-    assert_eq!(files.call("server_status", json!({})).await.unwrap_err().code, UpstreamErrorCode::NotFound);
+    assert_eq!(files.call("server.status", json!({})).await.unwrap_err().code, RefusalCode::NotFound);
+    assert_eq!(files.call("server_status", json!({})).await.unwrap_err().code, RefusalCode::NotFound);
 }
 
 #[tokio::test]
@@ -200,11 +200,11 @@ async fn an_id_has_one_owner_and_a_credential_stays_with_whom_it_was_given_to() 
     assert!(!service.has_manifest_secret("teller", "key"));
     assert_eq!(
         files.call("draftboard_tell", json!({})).await.unwrap_err().code,
-        UpstreamErrorCode::ValidationError
+        RefusalCode::ValidationError
     );
     assert_eq!(
         service.set_manifest_secret("nobody", "key", &Secret::new("hunter2").unwrap()).unwrap_err().code,
-        UpstreamErrorCode::NotFound
+        RefusalCode::NotFound
     );
 }
 
@@ -252,12 +252,9 @@ async fn what_comes_with_a_workspace_is_hidden_until_a_person_approves_it_as_it_
     assert_eq!(files.call("draftboard_go", json!({})).await.unwrap()["content"][0]["text"], "one");
     // A changed program makes the manifest a different one.
     fs::write(files.path("workspace/run.sh"), "echo '\"two\"'").unwrap();
-    assert_eq!(files.call("draftboard_go", json!({})).await.unwrap_err().code, UpstreamErrorCode::Conflict);
+    assert_eq!(files.call("draftboard_go", json!({})).await.unwrap_err().code, RefusalCode::Conflict);
     assert!(files.load()[0].needs_approval && files.names().is_empty());
-    assert_eq!(
-        files.bench.service.approve_manifest("another").unwrap_err().code,
-        UpstreamErrorCode::Conflict
-    );
+    assert_eq!(files.bench.service.approve_manifest("another").unwrap_err().code, RefusalCode::Conflict);
 }
 
 fn script(name: &str, text: &str, more: &Value) -> (Value, String) {
@@ -304,11 +301,7 @@ async fn scripts_get_json_and_a_clean_environment_and_are_held_to_their_bounds()
     assert!(files.load().iter().all(|report| report.tools.len() == 1));
 
     let failure = files.call("draftboard_tell", json!({"n": 1})).await.unwrap_err();
-    assert_eq!(
-        failure.code,
-        UpstreamErrorCode::ValidationError,
-        "what has no value is not empty text: {failure}"
-    );
+    assert_eq!(failure.code, RefusalCode::ValidationError, "what has no value is not empty text: {failure}");
     let secret = Secret::new(r#"{"token": "hunter2-hunter2"}"#).unwrap();
     for manifest in ["tell", "fail"] {
         files.bench.service.set_manifest_secret(manifest, "key", &secret).unwrap();
@@ -337,10 +330,7 @@ async fn scripts_get_json_and_a_clean_environment_and_are_held_to_their_bounds()
     );
     let failure = files.call("draftboard_slow", json!({})).await.unwrap_err();
     assert!(failure.message.contains("took longer than 500 ms"), "{failure}");
-    assert_eq!(
-        files.call("draftboard_much", json!({})).await.unwrap_err().code,
-        UpstreamErrorCode::LimitExceeded
-    );
+    assert_eq!(files.call("draftboard_much", json!({})).await.unwrap_err().code, RefusalCode::LimitExceeded);
     assert!(files.call("draftboard_junk", json!({})).await.unwrap_err().message.contains("JSON"));
     let left = common::processes_with(&format!("OWN_MARK={mark}"));
     assert!(left.is_empty(), "{left:?}");
@@ -400,11 +390,11 @@ async fn proxies_encode_arguments_add_credentials_and_pick_the_answer() {
     assert!(request.to_lowercase().contains("authorization: bearer hunter2-hunter2"), "{request}");
     assert_eq!(
         files.call("draftboard_get_item", json!({"id": ".."})).await.unwrap_err().code,
-        UpstreamErrorCode::ValidationError
+        RefusalCode::ValidationError
     );
     assert_eq!(
         files.call("draftboard_get_item", json!({})).await.unwrap_err().code,
-        UpstreamErrorCode::ValidationError
+        RefusalCode::ValidationError
     );
 
     for (auth, sign) in [
@@ -418,7 +408,7 @@ async fn proxies_encode_arguments_add_credentials_and_pick_the_answer() {
         assert!(request.ends_with(r#"{"name":"n\"1","tags":["a"]}"#), "{request}");
         assert!(request.to_lowercase().contains("x-trace: t-n\"1"), "{request}");
         let failure = files.call("draftboard_make_item", json!({"id": "a\r\nx: y"})).await.unwrap_err();
-        assert_eq!(failure.code, UpstreamErrorCode::ValidationError);
+        assert_eq!(failure.code, RefusalCode::ValidationError);
     }
     let away = proxy("http://example.org", &auth);
     assert!(files.write("user/api.json", &away).load()[0].problem.as_deref().unwrap().contains("https"));
@@ -462,7 +452,7 @@ async fn an_upstream_tool_under_a_safer_name_and_schema() {
     );
     assert_eq!(
         files.call("draftboard_greet", json!({"text": "bye"})).await.unwrap_err().code,
-        UpstreamErrorCode::ValidationError
+        RefusalCode::ValidationError
     );
     files.bench.ends_clean().await;
 }

@@ -4,10 +4,12 @@
 
 mod common;
 
-use common::{Bench, LONG, fixture};
+use common::{McpServiceFixture, fixture};
 use serde_json::json;
+use shared_protocol::RefusalCode;
 use std::time::Duration;
-use upstreams::{EnvVarConfig, McpConfig, McpStatus, SERVER_BACKOFF, ToolApprovalState, UpstreamErrorCode};
+use test_support::wait_until_async;
+use upstreams::{EnvVarConfig, McpConfig, McpStatus, SERVER_BACKOFF, ToolApprovalState};
 
 fn is_running(status: Option<McpStatus>) -> bool {
     matches!(status, Some(McpStatus::Running { .. }))
@@ -15,13 +17,13 @@ fn is_running(status: Option<McpStatus>) -> bool {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_crash_during_a_call_is_told_not_repeated_and_recovered_from() {
-    let bench = Bench::new();
+    let bench = McpServiceFixture::new();
     let tally = bench.folder.path().join("tally");
     let mut config = fixture("plain");
     config.env_vars.insert("TALLY".to_owned(), EnvVarConfig::plain("TALLY", &tally.to_string_lossy()));
     let id = bench.running(config).await;
     let failure = bench.call(id, "crash", json!({})).await.unwrap_err();
-    assert_eq!(failure.code, UpstreamErrorCode::ServiceUnavailable);
+    assert_eq!(failure.code, RefusalCode::ServiceUnavailable);
     assert!(failure.message.contains("not retried"), "{failure}");
     let fell = |line: &String| line.contains("exited with code 7") && line.contains("about to fall over");
     bench.until("its fall is in the log", |service| service.log(id).unwrap().0.iter().any(fell)).await;
@@ -33,7 +35,7 @@ async fn a_crash_during_a_call_is_told_not_repeated_and_recovered_from() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn who_crashes_again_and_again_is_given_up_until_a_person_starts_it() {
-    let bench = Bench::new();
+    let bench = McpServiceFixture::new();
     let id = bench.add(fixture("ends"));
     bench.service.launch_enabled();
     bench
@@ -46,13 +48,13 @@ async fn who_crashes_again_and_again_is_given_up_until_a_person_starts_it() {
     for part in ["exited with code 3", "cannot work like this", "Gave up after 3 attempts"] {
         assert!(message.contains(part), "{message}");
     }
-    assert_eq!(bench.service.start(id).await.unwrap_err().code, UpstreamErrorCode::ServiceUnavailable);
+    assert_eq!(bench.service.start(id).await.unwrap_err().code, RefusalCode::ServiceUnavailable);
     bench.ends_clean().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_call_that_hangs_is_cancelled_and_holds_up_nobody() {
-    let bench = Bench::new();
+    let bench = McpServiceFixture::new();
     let mut config = fixture("plain");
     config
         .tools
@@ -63,7 +65,7 @@ async fn a_call_that_hangs_is_cancelled_and_holds_up_nobody() {
     let (hang, echo) = tokio::join!(hang, echo);
     assert!(echo.is_ok());
     let failure = hang.unwrap_err();
-    assert_eq!(failure.code, UpstreamErrorCode::NetworkError);
+    assert_eq!(failure.code, RefusalCode::NetworkError);
     assert!(failure.message.contains("hang of plain took longer than 200 ms"), "{failure}");
     assert_eq!(bench.text(id, "cancelled", json!({})).await, "1");
     // One failing tool does not change the status of its server.
@@ -73,19 +75,18 @@ async fn a_call_that_hangs_is_cancelled_and_holds_up_nobody() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn whoever_stops_waiting_cancels_the_call() {
-    let bench = Bench::new();
+    let bench = McpServiceFixture::new();
     let id = bench.running(fixture("plain")).await;
     let arguments = json!({});
     let call = bench.service.call_tool(id, "hang", &arguments);
     assert!(tokio::time::timeout(Duration::from_millis(100), call).await.is_err());
-    let told = async { while bench.text(id, "cancelled", json!({})).await != "1" {} };
-    tokio::time::timeout(LONG, told).await.unwrap();
+    wait_until_async("the cancellation", async || bench.text(id, "cancelled", json!({})).await == "1").await;
     bench.ends_clean().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn progress_is_passed_on_and_keeps_a_call_alive_up_to_its_total_time() {
-    let bench = Bench::new();
+    let bench = McpServiceFixture::new();
     let mut config = fixture("plain");
     config.limits.idle_ms = 600;
     config.limits.total_ms = 3_000;
@@ -108,7 +109,7 @@ async fn progress_is_passed_on_and_keeps_a_call_alive_up_to_its_total_time() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_stubborn_and_their_children_are_killed() {
-    let bench = Bench::new();
+    let bench = McpServiceFixture::new();
     for mode in ["stubborn", "grandchild"] {
         let id = bench.running(fixture(mode)).await;
         bench.assert_processes(if mode == "grandchild" { 2 } else { 1 });
@@ -128,7 +129,7 @@ async fn the_stubborn_and_their_children_are_killed() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn floods_and_junk_do_no_harm() {
-    let bench = Bench::new();
+    let bench = McpServiceFixture::new();
     for mode in ["flood", "junk"] {
         let id = bench.running(fixture(mode)).await;
         assert_eq!(bench.text(id, "echo", json!({"text": mode})).await, mode);
@@ -140,10 +141,10 @@ async fn floods_and_junk_do_no_harm() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn other_versions_are_refused_by_name_and_old_servers_are_asked_in_their_own_way() {
-    let bench = Bench::new();
+    let bench = McpServiceFixture::new();
     let id = bench.add(fixture("wrong-version"));
     let failure = bench.service.start(id).await.unwrap_err();
-    assert_eq!(failure.code, UpstreamErrorCode::UnsupportedCapability);
+    assert_eq!(failure.code, RefusalCode::UnsupportedCapability);
     assert!(failure.message.contains("1999-01-01") && failure.message.contains("2025-11-25"), "{failure}");
     assert!(matches!(bench.status(id), McpStatus::Error { .. }));
     let old = bench.running(fixture("ends-at-discover")).await;
@@ -154,36 +155,33 @@ async fn other_versions_are_refused_by_name_and_old_servers_are_asked_in_their_o
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn large_answers_broken_promises_and_wrong_arguments_are_refused() {
-    let bench = Bench::new();
+    let bench = McpServiceFixture::new();
     let id = bench.running(fixture("plain")).await;
     let failure = bench.call(id, "big", json!({"bytes": 5_000_000})).await.unwrap_err();
-    assert_eq!(failure.code, UpstreamErrorCode::LimitExceeded);
+    assert_eq!(failure.code, RefusalCode::LimitExceeded);
     assert_eq!(bench.text(id, "big", json!({"bytes": 1_000_000})).await.len(), 1_000_000);
     assert_eq!(bench.call(id, "right", json!({})).await.unwrap()["structuredContent"], json!({"n": 1}));
     let failure = bench.call(id, "wrong", json!({})).await.unwrap_err();
-    assert_eq!(failure.code, UpstreamErrorCode::ServiceUnavailable);
+    assert_eq!(failure.code, RefusalCode::ServiceUnavailable);
     assert!(failure.message.contains("does not match its output schema"), "{failure}");
     let failure = bench.call(id, "echo", json!({"text": 42_424_242})).await.unwrap_err();
     assert_eq!(
         (failure.code, failure.field.as_deref()),
-        (UpstreamErrorCode::ValidationError, Some("arguments.text"))
+        (RefusalCode::ValidationError, Some("arguments.text"))
     );
     assert!(!failure.message.contains("42424242"), "{failure}");
-    assert_eq!(
-        bench.call(id, "echo", json!([1])).await.unwrap_err().code,
-        UpstreamErrorCode::ValidationError
-    );
+    assert_eq!(bench.call(id, "echo", json!([1])).await.unwrap_err().code, RefusalCode::ValidationError);
     assert_eq!(bench.text(id, "calls", json!({})).await, r#"{"big": 2, "calls": 1, "right": 1, "wrong": 1}"#);
     // A line over the limit closes the connection immediately, so that the caller does not wait.
     let failure = bench.call(id, "big", json!({"bytes": 17 << 20})).await.unwrap_err();
-    assert_eq!(failure.code, UpstreamErrorCode::ServiceUnavailable);
+    assert_eq!(failure.code, RefusalCode::ServiceUnavailable);
     bench.until("it runs again", |service| is_running(service.status(id))).await;
     bench.ends_clean().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn questions_are_declined_at_once() {
-    let bench = Bench::new();
+    let bench = McpServiceFixture::new();
     let id = bench.running(fixture("plain")).await;
     assert_eq!(bench.text(id, "ask", json!({})).await, r#"{"action": "decline"}"#);
     bench.ends_clean().await;
@@ -191,7 +189,7 @@ async fn questions_are_declined_at_once() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_changed_tool_is_hidden_until_a_person_has_seen_the_difference() {
-    let bench = Bench::new();
+    let bench = McpServiceFixture::new();
     let lists = bench.folder.path().join("lists");
     let mut config = fixture("plain");
     config.env_vars.insert("LISTS".to_owned(), EnvVarConfig::plain("LISTS", &lists.to_string_lossy()));
@@ -199,10 +197,7 @@ async fn a_changed_tool_is_hidden_until_a_person_has_seen_the_difference() {
     bench.service.start(id).await.unwrap();
     assert!(matches!(bench.status(id), McpStatus::NeedsApproval { .. }));
     assert!(bench.service.available_tools().is_empty());
-    assert_eq!(
-        bench.call(id, "echo", json!({"text": "x"})).await.unwrap_err().code,
-        UpstreamErrorCode::Conflict
-    );
+    assert_eq!(bench.call(id, "echo", json!({"text": "x"})).await.unwrap_err().code, RefusalCode::Conflict);
     bench.service.approve_all(id).unwrap();
     assert_eq!(bench.service.find_tool_provider("plain__echo"), Some(id));
     assert!(bench.service.available_tools().iter().all(|tool| tool.exposed.len() <= 64));
@@ -218,11 +213,8 @@ async fn a_changed_tool_is_hidden_until_a_person_has_seen_the_difference() {
     let ToolApprovalState::Changed { differences } = &changed.approval else { panic!("{changed:?}") };
     assert_eq!(differences.len(), 1);
     assert_eq!(differences[0].path, "description");
-    assert_eq!(
-        bench.call(id, "echo", json!({"text": "x"})).await.unwrap_err().code,
-        UpstreamErrorCode::Conflict
-    );
-    assert_eq!(bench.service.approve(id, "echo", "another").unwrap_err().code, UpstreamErrorCode::Conflict);
+    assert_eq!(bench.call(id, "echo", json!({"text": "x"})).await.unwrap_err().code, RefusalCode::Conflict);
+    assert_eq!(bench.service.approve(id, "echo", "another").unwrap_err().code, RefusalCode::Conflict);
     bench.service.approve(id, "echo", &changed.hash).unwrap();
     assert_eq!(bench.text(id, "echo", json!({"text": "again"})).await, "again");
     // Twenty notifications cause one more request, or two when they arrive slowly.
@@ -233,7 +225,7 @@ async fn a_changed_tool_is_hidden_until_a_person_has_seen_the_difference() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn twenty_start_at_once_and_one_that_is_stuck_holds_up_none() {
-    let bench = Bench::with(|setup| setup.backoff = SERVER_BACKOFF);
+    let bench = McpServiceFixture::with(|setup| setup.backoff = SERVER_BACKOFF);
     let stuck = bench.add(fixture("silent"));
     let others: Vec<_> = (0..19)
         .map(|number| bench.add(McpConfig { name: format!("plain {number}"), ..fixture("plain") }))
@@ -251,12 +243,12 @@ async fn twenty_start_at_once_and_one_that_is_stuck_holds_up_none() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_handshake_has_a_time_and_a_start_can_be_stopped() {
-    let bench = Bench::new();
+    let bench = McpServiceFixture::new();
     let mut config = fixture("silent");
     config.limits.handshake_ms = 300;
     let id = bench.add(config);
     let failure = bench.service.start(id).await.unwrap_err();
-    assert_eq!(failure.code, UpstreamErrorCode::NetworkError);
+    assert_eq!(failure.code, RefusalCode::NetworkError);
     assert!(failure.message.starts_with("Handshake timed out"), "{failure}");
     bench.assert_nothing_left();
 
@@ -269,7 +261,7 @@ async fn a_handshake_has_a_time_and_a_start_can_be_stopped() {
     bench.until_processes(1).await;
     bench.service.stop(slow).await.unwrap();
     assert_eq!(bench.processes(), Vec::<String>::new(), "whoever was answered finds nothing left");
-    assert_eq!(starting.await.unwrap().unwrap_err().code, UpstreamErrorCode::Conflict);
+    assert_eq!(starting.await.unwrap().unwrap_err().code, RefusalCode::Conflict);
     assert_eq!(bench.status(slow), McpStatus::Stopped);
     // A server deleted during its start: shutdown waits for it, too.
     let service = bench.service.clone();
@@ -278,12 +270,12 @@ async fn a_handshake_has_a_time_and_a_start_can_be_stopped() {
     bench.service.delete(slow).unwrap();
     bench.service.shutdown_all().await.unwrap();
     assert_eq!(bench.processes(), Vec::<String>::new());
-    assert_eq!(starting.await.unwrap().unwrap_err().code, UpstreamErrorCode::Conflict);
+    assert_eq!(starting.await.unwrap().unwrap_err().code, RefusalCode::Conflict);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_that_ignores_the_newer_protocol_costs_its_time_once() {
-    let bench = Bench::new();
+    let bench = McpServiceFixture::new();
     let id = bench.add(fixture("ignores-discover"));
     bench.service.start(id).await.unwrap();
     bench.service.stop(id).await.unwrap();
@@ -304,7 +296,7 @@ async fn a_server_that_ignores_the_newer_protocol_costs_its_time_once() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_held_request_that_ends_is_made_again_and_nothing_is_missed() {
-    let bench = Bench::new();
+    let bench = McpServiceFixture::new();
     let mut config = fixture("newer");
     config.args[0] = config.args[0].replace("server.py", "newer.py");
     let id = bench.add(config);

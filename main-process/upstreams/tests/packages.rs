@@ -3,16 +3,16 @@
 
 mod common;
 
-use common::Bench;
+use common::McpServiceFixture;
 use serde_json::json;
+use shared_protocol::RefusalCode;
 use std::{fs, os::unix::fs::PermissionsExt as _, path::Path};
 use upstreams::{
     EnvVarConfig, McpConfig, McpPackageType, McpServiceSetup, McpStatus, Secret, ServerStartPhase,
-    UpstreamErrorCode,
 };
 
 /// Puts a folder of programs in front of PATH. Each records its arguments, then runs `body`.
-fn with_programs(programs: &[(&str, &str)]) -> (Bench, tempfile::TempDir) {
+fn with_programs(programs: &[(&str, &str)]) -> (McpServiceFixture, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/server.py");
     for (name, body) in programs {
@@ -27,7 +27,7 @@ fn with_programs(programs: &[(&str, &str)]) -> (Bench, tempfile::TempDir) {
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
     }
     let front = folder.path().to_owned();
-    let bench = Bench::with(|setup: &mut McpServiceSetup| {
+    let bench = McpServiceFixture::with(|setup: &mut McpServiceSetup| {
         for (name, value) in &mut setup.environment {
             if name == "PATH" {
                 let mut paths = vec![front.clone()];
@@ -64,10 +64,7 @@ async fn fetching_is_a_step_that_is_seen_that_fails_for_itself_and_that_can_be_s
     let (bench, _folder) = with_programs(&[("npx", npx)]);
     let missing = bench.add(McpConfig::stdio("missing", McpPackageType::Npm, "missing"));
     let failure = bench.service.start(missing).await.unwrap_err();
-    assert_eq!(
-        (failure.code, failure.field.as_deref()),
-        (UpstreamErrorCode::NotFound, Some("package.identifier"))
-    );
+    assert_eq!((failure.code, failure.field.as_deref()), (RefusalCode::NotFound, Some("package.identifier")));
     assert!(failure.message.starts_with("Package not found"), "{failure}");
     let other = bench.add(McpConfig::stdio("other", McpPackageType::Npm, "other"));
     let failure = bench.service.start(other).await.unwrap_err();
@@ -80,7 +77,7 @@ async fn fetching_is_a_step_that_is_seen_that_fails_for_itself_and_that_can_be_s
     bench.until("it is being fetched", |service| service.status(slow).as_ref() == Some(&installing)).await;
     bench.service.stop(slow).await.unwrap();
     assert_eq!(bench.processes(), Vec::<String>::new(), "whoever was answered finds nothing left");
-    assert_eq!(starting.await.unwrap().unwrap_err().code, UpstreamErrorCode::Conflict);
+    assert_eq!(starting.await.unwrap().unwrap_err().code, RefusalCode::Conflict);
 
     let mut hasty = McpConfig::stdio("hasty", McpPackageType::Npm, "slow");
     hasty.limits.install_ms = 100;
@@ -175,7 +172,7 @@ async fn docker_that_does_not_run_is_named() {
         with_programs(&[("docker", "echo 'Cannot connect to the Docker daemon' >&2; exit 1")]);
     let id = bench.add(McpConfig::stdio("boxed", McpPackageType::Docker, "example/clock:1"));
     let failure = bench.service.start(id).await.unwrap_err();
-    assert_eq!(failure.code, UpstreamErrorCode::ServiceUnavailable);
+    assert_eq!(failure.code, RefusalCode::ServiceUnavailable);
     assert!(failure.message.starts_with("Docker not running"), "{failure}");
     bench.ends_clean().await;
 }

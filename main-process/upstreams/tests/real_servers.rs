@@ -3,19 +3,21 @@
 
 mod common;
 
-use common::{Bench, LONG, free_port, node_server, python_server, serve, servers};
+use common::{McpServiceFixture, node_server, python_server, serve};
 use serde_json::json;
-use std::{path::Path, process::Command, time::Duration};
-use upstreams::{EnvVarConfig, HttpAuth, McpConfig, McpStatus, Secret, UpstreamErrorCode};
+use shared_protocol::RefusalCode;
+use std::{path::Path, process::Command};
+use test_support::{free_port, requirements::mcp_servers, wait_until_async};
+use upstreams::{EnvVarConfig, HttpAuth, McpConfig, McpStatus, Secret};
 
-fn protocol(bench: &Bench, id: uuid::Uuid) -> String {
+fn protocol(bench: &McpServiceFixture, id: uuid::Uuid) -> String {
     bench.service.details(id).unwrap().protocol.unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn everything() {
-    let Some(folder) = servers() else { return };
-    let bench = Bench::new();
+    let Some(folder) = mcp_servers() else { return };
+    let bench = McpServiceFixture::new();
     let id = bench.running(node_server(&folder, "mcp-server-everything", &["stdio"])).await;
     assert_eq!(protocol(&bench, id), "2025-11-25");
     let tools = bench.service.available_tools();
@@ -31,17 +33,14 @@ async fn everything() {
     assert!(!answer.is_error);
     assert!(receiver.try_recv().is_ok());
     let failure = bench.call(id, "get-sum", json!({"a": "two", "b": 3})).await.unwrap_err();
-    assert_eq!(
-        (failure.code, failure.field.as_deref()),
-        (UpstreamErrorCode::ValidationError, Some("arguments.a"))
-    );
+    assert_eq!((failure.code, failure.field.as_deref()), (RefusalCode::ValidationError, Some("arguments.a")));
     bench.ends_clean().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn filesystem_twice_and_memory() {
-    let Some(folder) = servers() else { return };
-    let bench = Bench::new();
+    let Some(folder) = mcp_servers() else { return };
+    let bench = McpServiceFixture::new();
     let mut files = Vec::new();
     for name in ["one", "two"] {
         let root = bench.folder.path().join(name);
@@ -77,8 +76,8 @@ async fn filesystem_twice_and_memory() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn time_and_git_in_the_newer_era() {
-    let Some(folder) = servers() else { return };
-    let bench = Bench::new();
+    let Some(folder) = mcp_servers() else { return };
+    let bench = McpServiceFixture::new();
     let time = bench.running(python_server(&folder, "mcp-server-time", &["--local-timezone=UTC"])).await;
     assert_eq!(protocol(&bench, time), "2026-07-28");
     assert!(bench.text(time, "get_current_time", json!({"timezone": "UTC"})).await.contains("UTC"));
@@ -95,8 +94,8 @@ async fn time_and_git_in_the_newer_era() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn fastmcp_over_http_with_and_without_a_token() {
-    let Some(folder) = servers() else { return };
-    let bench = Bench::new();
+    let Some(folder) = mcp_servers() else { return };
+    let bench = McpServiceFixture::new();
     let python = folder.join("venv/bin/python");
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/fastmcp_http.py");
     let script = script.to_str().unwrap();
@@ -113,7 +112,7 @@ async fn fastmcp_over_http_with_and_without_a_token() {
     // The connection is lost, reported and restored.
     drop(serving);
     let failure = bench.call(id, "add", json!({"a": 2, "b": 3})).await.unwrap_err();
-    assert_eq!(failure.code, UpstreamErrorCode::NetworkError, "{failure}");
+    assert_eq!(failure.code, RefusalCode::NetworkError, "{failure}");
     bench.until("the loss is seen", |service| !service.status(id).unwrap().is_connected()).await;
     let _serving = serve(&python, &[script, &port.to_string()], port);
     bench.service.start(id).await.unwrap();
@@ -141,8 +140,8 @@ async fn fastmcp_over_http_with_and_without_a_token() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn everything_over_http_in_the_older_era_survives_a_lost_session() {
-    let Some(folder) = servers() else { return };
-    let bench = Bench::new();
+    let Some(folder) = mcp_servers() else { return };
+    let bench = McpServiceFixture::new();
     let program = folder.join("node_modules/.bin/mcp-server-everything");
     let port = free_port();
     let serving = serve(&program, &["streamableHttp"], port);
@@ -154,23 +153,21 @@ async fn everything_over_http_in_the_older_era_survives_a_lost_session() {
     // The same URL and another process, which does not know the session.
     drop(serving);
     let _serving = serve(&program, &["streamableHttp"], port);
-    let again = async {
-        while !matches!(bench.call(id, "echo", json!({"message": "two"})).await, Ok(value) if value["content"][0]["text"] == "Echo: two")
-        {
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        }
-    };
-    tokio::time::timeout(LONG, again).await.unwrap();
+    wait_until_async("an answer of the other process", async || {
+        let answer = bench.call(id, "echo", json!({"message": "two"})).await;
+        answer.is_ok_and(|value| value["content"][0]["text"] == "Echo: two")
+    })
+    .await;
     bench.ends_clean().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nobody_there_says_so() {
-    let bench = Bench::new();
+    let bench = McpServiceFixture::new();
     let url = format!("http://127.0.0.1:{}/mcp", free_port());
     let id = bench.add(McpConfig::http("nobody", &url, HttpAuth::None));
     let failure = bench.service.start(id).await.unwrap_err();
-    assert_eq!(failure.code, UpstreamErrorCode::NetworkError);
+    assert_eq!(failure.code, RefusalCode::NetworkError);
     assert!(failure.message.contains("refused"), "{failure}");
     assert!(matches!(bench.status(id), McpStatus::Error { .. }));
 }

@@ -32,9 +32,7 @@ pub fn is_tour_closed() -> bool {
 }
 
 pub fn close_tour() -> std::io::Result<()> {
-    let file = closed_tour();
-    file.parent().map_or(Ok(()), std::fs::create_dir_all)?;
-    std::fs::write(file, "")
+    safe_fs::write_private(&closed_tour(), b"")
 }
 
 /// The user's settings.
@@ -106,11 +104,8 @@ fn with_recent(list: Vec<PathBuf>, workspace: &Path) -> Vec<PathBuf> {
 
 /// A failure is only logged, because the list is a convenience.
 fn write(file: &Path, list: Vec<PathBuf>) {
-    let written = file
-        .parent()
-        .map_or(Ok(()), std::fs::create_dir_all)
-        .and_then(|()| std::fs::write(file, serde_json::to_string_pretty(&list).unwrap_or_default()));
-    if let Err(error) = written {
+    let text = serde_json::to_vec_pretty(&list).unwrap_or_default();
+    if let Err(error) = safe_fs::write_private(file, &text) {
         tracing::debug!(%error, file = %file.display(), "recent workspaces were not remembered");
     }
 }

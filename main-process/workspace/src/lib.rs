@@ -78,15 +78,15 @@ use overrides::OverrideFile;
 use review::{ProposalCosts, WorkspaceReview};
 use shared_protocol::{
     Actor, GraphDocument, Proposal, ProposalId, Refusal, Revision, SourcePath,
-    bundle::{BundleRequest, BundleResponse},
     limits::MAX_HISTORY_OPERATIONS,
     messages::{
         AppliedCommand, BoardProblem, FullWorkspaceView, HeldBoard, OperationLogEntry, Patch, Presence,
-        RegistryView, WorkbenchResponse, WorkspaceProblem, WorkspaceStatus,
+        RegistryView, WorkspaceProblem, WorkspaceStatus,
     },
     preview_sessions::ComponentView,
+    requests::{ChangeBundle, DrawMap, DrawnMap},
     review::{AuditLine, OperationOrigin, ProposalBrief, ProposalDetails},
-    trace_link::{TraceLinkRequest, TraceLinksView},
+    trace_link::{TraceLinkChange, TraceLinksView},
 };
 use sources::SourceFiles;
 use std::{
@@ -312,37 +312,29 @@ impl Workspace {
         &self.bundles
     }
 
-    pub fn query_bundles(
+    /// Changes a bundle in the format of `apply_changes`, as one operation that is on the disk when this returns.
+    pub fn change_bundle(
         &mut self,
-        request: &BundleRequest,
+        request: &ChangeBundle,
         actor: &Actor,
         moment: TimeAndSeed,
-    ) -> Result<(WorkbenchResponse, Vec<Patch>), Refusal> {
-        match request {
-            BundleRequest::Change { bundle, changes, dry_run } => {
-                let plan = self.bundles.plan_changes(bundle, changes, *dry_run)?;
-                if *dry_run {
-                    return Ok((
-                        WorkbenchResponse::Bundle(bundles::check_response(bundle, &plan)),
-                        Vec::new(),
-                    ));
-                }
-                let (applied, patches) = self.apply(&plan, actor, moment)?;
-                Ok((WorkbenchResponse::Applied(applied), patches))
-            }
-            BundleRequest::DrawMap { bundle, around, depth } => {
-                let seed = moment.seed;
-                let drawn = self.bundles.draw_map(bundle, around.as_ref(), *depth, &self.snapshot, seed)?;
-                let bundles::DrawnMap { board, summary, changes } = drawn;
-                let (applied, patches) =
-                    self.execute(&Mutation::Decided { summary, changes }, actor, moment)?;
-                Ok((
-                    WorkbenchResponse::Bundle(BundleResponse::Map { board, revision: applied.revision }),
-                    patches,
-                ))
-            }
-            reading => Ok((self.bundles.answer(reading, self.snapshot.revision())?, Vec::new())),
-        }
+    ) -> Result<(AppliedCommand, Vec<Patch>), Refusal> {
+        let plan = self.bundles.plan_changes(&request.bundle, &request.changes, false)?;
+        self.apply(&plan, actor, moment)
+    }
+
+    /// Draws a bundle, or the neighbourhood of one of its entities, as a spec board in one operation.
+    pub fn draw_map(
+        &mut self,
+        request: &DrawMap,
+        actor: &Actor,
+        moment: TimeAndSeed,
+    ) -> Result<(DrawnMap, Vec<Patch>), Refusal> {
+        let DrawMap { bundle, around, depth } = request;
+        let drawn = self.bundles.draw_map(bundle, around.as_ref(), *depth, &self.snapshot, moment.seed)?;
+        let bundles::MapDrawing { board, summary, changes } = drawn;
+        let (applied, patches) = self.execute(&Mutation::Decided { summary, changes }, actor, moment)?;
+        Ok((DrawnMap { board, revision: applied.revision }, patches))
     }
 
     /// Carries out a plan of changes, as one operation that is on the disk when this returns.
@@ -363,12 +355,12 @@ impl Workspace {
     /// Changes trace links, as one operation that is on the disk when this returns.
     pub fn change_links(
         &mut self,
-        request: &TraceLinkRequest,
+        change: &TraceLinkChange,
         actor: &Actor,
         moment: TimeAndSeed,
     ) -> Result<(AppliedCommand, Vec<Patch>), Refusal> {
         let ends = LinkEndSources { snapshot: &self.snapshot, bundles: &self.bundles };
-        let (summary, edits) = self.links.edit(request, moment.seed, ends)?;
+        let (summary, edits) = self.links.edit(change, moment.seed, ends)?;
         self.edit_sources(summary, edits, actor, moment)
     }
 
@@ -396,7 +388,7 @@ impl Workspace {
     }
 
     pub fn proposal_details(&self, id: ProposalId) -> Result<ProposalDetails, Refusal> {
-        self.review.proposal_details(id, &self.snapshot, &self.bundles, &self.storage)
+        self.review.details(id, &self.snapshot, &self.bundles, &self.storage)
     }
 
     pub fn next_expiry(&self) -> Option<u64> {

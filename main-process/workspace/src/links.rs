@@ -12,7 +12,7 @@ use authority::{
 use serde_json::Value;
 use shared_protocol::{
     Change, Operation, Refusal, RefusalCode, SourcePath, TraceLinkId,
-    trace_link::{TraceLinkEnd, TraceLinkFingerprint, TraceLinkRequest, TraceLinkView, TraceLinksView},
+    trace_link::{TraceLinkChange, TraceLinkEnd, TraceLinkFingerprint, TraceLinkView, TraceLinksView},
 };
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -83,10 +83,10 @@ impl TraceLinkBook {
         }
     }
 
-    /// The summary and the new text of the links' file for a request.
+    /// The summary and the new text of the links' file for a change.
     pub(super) fn edit(
         &self,
-        request: &TraceLinkRequest,
+        change: &TraceLinkChange,
         seed: u64,
         ends: LinkEndSources<'_>,
     ) -> Result<(String, SourceEdits), Refusal> {
@@ -96,20 +96,19 @@ impl TraceLinkBook {
         }
         let mut links = self.links.clone();
         let words = |link: TraceLinkId| self.index.get(link).map(TraceLinkView::describe).unwrap_or_default();
-        let summary = match request {
-            TraceLinkRequest::List => "Nothing".to_owned(),
-            TraceLinkRequest::Add { from, to, relation } => {
+        let summary = match change {
+            TraceLinkChange::Add { from, to, relation } => {
                 let (from_now, to_now) = (ends.existing(from, "from")?, ends.existing(to, "to")?);
                 let summary = format!("Link {} to {}", from_now.title, to_now.title);
                 let (from, to) = ((from.clone(), from_now.fingerprint), (to.clone(), to_now.fingerprint));
                 links.add(seed, from, to, relation)?;
                 summary
             }
-            TraceLinkRequest::Remove { link } => {
+            TraceLinkChange::Remove { link } => {
                 links.remove(*link)?;
                 format!("Remove the trace link \u{201c}{}\u{201d}", words(*link))
             }
-            TraceLinkRequest::Clear { links: ids } => {
+            TraceLinkChange::Clear { links: ids } => {
                 for id in ids {
                     links.mark_reviewed(*id, ends.fingerprints(&links, *id)?)?;
                 }

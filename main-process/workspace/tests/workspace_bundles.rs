@@ -1,17 +1,18 @@
 //! Spec bundles follow every operation of the workspace, and what changes them is an operation.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
-mod workspace_bench;
+mod workspace_fixture;
 
 use journal::WorkspacePath;
 use serde_json::json;
 use shared_protocol::{
     Actor, ActorKind, BoardId, NodeId, Refusal, RefusalCode,
-    bundle::{BundleRequest, BundleResponse, BundlesView, EntityRef},
-    messages::WorkbenchResponse,
+    bundle::{BundlesView, EntityRef},
+    messages::AppliedCommand,
+    requests::{ChangeBundle, CheckedBundle, DrawMap},
 };
 use std::{fs, path::Path};
-use workspace_bench::Bench;
+use workspace_fixture::WorkspaceFixture;
 
 const THREAT: &str = "specs/parcel/bundle/threats/THR-jam.yaml";
 
@@ -33,47 +34,39 @@ fn put(root: &Path, fixture: &str, at: &str) {
     copy(&fixtures.join(fixture), &root.join(at));
 }
 
-fn parcel() -> Bench {
-    Bench::with_files(|root| put(root, "parcel", "specs/parcel"))
+fn parcel() -> WorkspaceFixture {
+    WorkspaceFixture::with_files(|root| put(root, "parcel", "specs/parcel"))
 }
 
-fn view(bench: &Bench) -> BundlesView {
+fn view(bench: &WorkspaceFixture) -> BundlesView {
     bench.ws().bundles().view()
 }
 
-fn generation(bench: &Bench, id: &str) -> u64 {
+fn generation(bench: &WorkspaceFixture, id: &str) -> u64 {
     view(bench).bundles.iter().find(|bundle| bundle.id == id).unwrap().generation
 }
 
-fn title(bench: &Bench, kind: &str, id: &str) -> Option<String> {
+fn title(bench: &WorkspaceFixture, kind: &str, id: &str) -> Option<String> {
     let entity = bench.ws().bundles().bundles().get("parcel")?.entity(kind, id)?;
     entity.title().map(str::to_owned)
 }
 
-fn ask(bench: &mut Bench, request: &BundleRequest) -> Result<WorkbenchResponse, Refusal> {
+fn change(bench: &mut WorkspaceFixture, changes: &serde_json::Value) -> Result<AppliedCommand, Refusal> {
     let (actor, moment) = (Actor::new(ActorKind::Window, "ada"), bench.moment());
-    bench.workspace().query_bundles(request, &actor, moment).map(|(answer, _)| answer)
-}
-
-fn change(
-    bench: &mut Bench,
-    changes: serde_json::Value,
-    dry_run: bool,
-) -> Result<WorkbenchResponse, Refusal> {
-    let bundle = "parcel".to_owned();
-    ask(bench, &BundleRequest::Change { bundle, changes: changes.to_string(), dry_run })
+    let request = ChangeBundle { bundle: "parcel".to_owned(), changes: changes.to_string() };
+    bench.workspace().change_bundle(&request, &actor, moment).map(|(applied, _)| applied)
 }
 
 fn retitle(id: &str, title: &str) -> serde_json::Value {
     json!([{ "operation": "update", "entityType": "Threat", "entityId": id, "fieldPath": "title", "value": title }])
 }
 
-fn look(bench: &mut Bench, file: &str) {
+fn look(bench: &mut WorkspaceFixture, file: &str) {
     let moment = bench.moment();
     bench.workspace().file_changed(&WorkspacePath::parse(file).unwrap(), moment);
 }
 
-fn file(bench: &Bench, path: &str) -> String {
+fn file(bench: &WorkspaceFixture, path: &str) -> String {
     fs::read_to_string(bench.root().join(path)).unwrap()
 }
 
@@ -95,10 +88,7 @@ fn a_change_is_one_operation_on_the_disk_and_undo_takes_it_back() {
     let mut bench = parcel();
     let before = file(&bench, THREAT);
     let first = generation(&bench, "parcel");
-    let WorkbenchResponse::Applied(applied) = change(&mut bench, retitle("THR-jam", "Stuck"), false).unwrap()
-    else {
-        panic!()
-    };
+    let applied = change(&mut bench, &retitle("THR-jam", "Stuck")).unwrap();
     assert_eq!(applied.summary, "Change Threat THR-jam");
     assert_eq!(title(&bench, "Threat", "THR-jam").as_deref(), Some("Stuck"));
     assert!(file(&bench, THREAT).contains("Stuck") && bench.is_saved());
@@ -118,25 +108,22 @@ fn a_change_is_one_operation_on_the_disk_and_undo_takes_it_back() {
 fn a_dry_run_changes_nothing_and_what_is_wrong_is_refused() {
     let mut bench = parcel();
     let gone = json!([{ "operation": "delete", "entityType": "Feature", "entityId": "FEAT-pickup" }]);
-    let WorkbenchResponse::Bundle(BundleResponse::Checked { possible, diagnostics, .. }) =
-        change(&mut bench, gone.clone(), true).unwrap()
-    else {
-        panic!()
-    };
+    let CheckedBundle { possible, diagnostics, .. } =
+        bench.ws().bundles().check("parcel", &gone.to_string()).unwrap();
     assert!(!possible && diagnostics.iter().any(|found| found.code.as_deref() == Some("DELETE_BLOCKED")));
-    assert_eq!(change(&mut bench, gone, false).unwrap_err().code, RefusalCode::ReferenceError);
-    assert_eq!(change(&mut bench, json!("no list"), false).unwrap_err().code, RefusalCode::BadRequest);
+    assert_eq!(change(&mut bench, &gone).unwrap_err().code, RefusalCode::ReferenceError);
+    assert_eq!(change(&mut bench, &json!("no list")).unwrap_err().code, RefusalCode::BadRequest);
     assert!(bench.log().is_empty());
 }
 
 #[test]
 fn an_edit_by_another_program_is_followed_and_touches_that_file_alone() {
-    let mut bench = Bench::with_files(|root| {
+    let mut bench = WorkspaceFixture::with_files(|root| {
         put(root, "parcel", "specs/parcel");
         put(root, "minimal", "specs/minimal");
     });
     let other = generation(&bench, "minimal");
-    let entity = |bench: &Bench| {
+    let entity = |bench: &WorkspaceFixture| {
         std::ptr::from_ref(
             bench.ws().bundles().bundles().get("parcel").unwrap().entity_by_id("ACT-courier").unwrap(),
         )
@@ -155,7 +142,7 @@ fn an_edit_by_another_program_is_followed_and_touches_that_file_alone() {
 #[test]
 fn what_is_broken_disables_itself_and_is_a_notice() {
     let mut bench = parcel();
-    let notices = |bench: &Bench| -> Vec<String> {
+    let notices = |bench: &WorkspaceFixture| -> Vec<String> {
         bench.ws().status().notices.into_iter().map(|notice| notice.message).collect()
     };
     let good = file(&bench, THREAT);
@@ -186,7 +173,8 @@ fn bundles_come_and_go_with_their_folders_in_a_stable_order() {
     put(bench.root(), "minimal", "specs/a");
     let moment = bench.moment();
     bench.workspace().everything_changed(moment);
-    let ids = |bench: &Bench| -> Vec<String> { view(bench).bundles.into_iter().map(|b| b.id).collect() };
+    let ids =
+        |bench: &WorkspaceFixture| -> Vec<String> { view(bench).bundles.into_iter().map(|b| b.id).collect() };
     assert_eq!(ids(&bench), ["a", "parcel"]);
     let toml = file(&bench, "draftboard.toml").replace("specs/*", "specs/p*");
     fs::write(bench.root().join("draftboard.toml"), toml).unwrap();
@@ -199,16 +187,13 @@ fn what_was_planned_on_an_older_file_is_refused() {
     let mut bench = parcel();
     let arguments = json!({ "bundleId": "parcel", "changes": retitle("THR-jam", "Late"), "dryRun": false });
     let plan = bundles::plan(bench.ws().bundles().bundles(), &arguments).unwrap();
-    change(&mut bench, retitle("THR-jam", "Early"), false).unwrap();
+    change(&mut bench, &retitle("THR-jam", "Early")).unwrap();
     let (actor, moment) = (Actor::new(ActorKind::Window, "ada"), bench.moment());
     let refusal = bench.workspace().apply(&plan, &actor, moment).unwrap_err();
     assert_eq!(refusal.code, RefusalCode::Stale);
     // On the disk, and not yet looked at.
     fs::write(bench.root().join(THREAT), "id: THR-jam\ntitle: Theirs\n").unwrap();
-    assert_eq!(
-        change(&mut bench, retitle("THR-jam", "Mine"), false).unwrap_err().code,
-        RefusalCode::Conflict
-    );
+    assert_eq!(change(&mut bench, &retitle("THR-jam", "Mine")).unwrap_err().code, RefusalCode::Conflict);
 }
 
 #[test]
@@ -216,57 +201,35 @@ fn questions_are_answered() {
     let mut bench = parcel();
     let bundle = "parcel".to_owned();
     let threat = EntityRef { bundle: bundle.clone(), entity_type: "Threat".into(), id: "THR-jam".into() };
-    let WorkbenchResponse::Bundle(BundleResponse::Entity(entity)) =
-        ask(&mut bench, &BundleRequest::Entity(threat)).unwrap()
-    else {
-        panic!()
-    };
+    let bundles = bench.ws().bundles();
+    let entity = bundles.show_entity(&threat).unwrap();
     assert_eq!(entity.file, "bundle/threats/THR-jam.yaml");
     assert!(entity.data.starts_with("{\"id\"") && !entity.schema.references.is_empty(), "{entity:?}");
-    let WorkbenchResponse::Bundle(BundleResponse::Entities { entities, .. }) =
-        ask(&mut bench, &BundleRequest::Entities { bundle: bundle.clone() }).unwrap()
-    else {
-        panic!()
-    };
-    assert_eq!(entities.len(), 24);
-    let query = BundleRequest::Search { bundle: None, query: "jam".into(), limit: 5 };
-    let WorkbenchResponse::Bundle(BundleResponse::Found(found)) = ask(&mut bench, &query).unwrap() else {
-        panic!()
-    };
-    assert_eq!(found[0].entity.id, "THR-jam");
-    let coverage = BundleRequest::Coverage { bundle: bundle.clone() };
-    let WorkbenchResponse::Bundle(BundleResponse::Coverage(coverage)) = ask(&mut bench, &coverage).unwrap()
-    else {
-        panic!()
-    };
+    assert_eq!(bundles.list_entities(&bundle).unwrap().len(), 24);
+    assert_eq!(bundles.search(None, "jam", 5).unwrap()[0].entity.id, "THR-jam");
+    let coverage = bundles.measure_coverage(&bundle).unwrap();
     assert!(
         coverage.iter().all(|relation| relation.covered + relation.uncovered.len() as u64 == relation.total)
     );
-    let WorkbenchResponse::Text(text) =
-        ask(&mut bench, &BundleRequest::Knowledge { bundle: bundle.clone() }).unwrap()
-    else {
-        panic!()
-    };
-    assert!(text.starts_with('#'));
-    let unknown = ask(&mut bench, &BundleRequest::Diagnostics { bundle: "parcle".into() }).unwrap_err();
+    assert!(bundles.read_knowledge(&bundle).unwrap().starts_with('#'));
+    let unknown = bundles.list_diagnostics("parcle").unwrap_err();
     assert_eq!((unknown.code, unknown.suggestions), (RefusalCode::NotFound, vec![bundle]));
 }
 
-fn draw(bench: &mut Bench, around: Option<(&str, &str)>, depth: u32) -> Result<BoardId, Refusal> {
+fn draw(bench: &mut WorkspaceFixture, around: Option<(&str, &str)>, depth: u32) -> Result<BoardId, Refusal> {
     let bundle = "parcel".to_owned();
     let entity = |(kind, id): (&str, &str)| EntityRef {
         bundle: "parcel".into(),
         entity_type: kind.into(),
         id: id.into(),
     };
-    match ask(bench, &BundleRequest::DrawMap { bundle, around: around.map(entity), depth })? {
-        WorkbenchResponse::Bundle(BundleResponse::Map { board, .. }) => Ok(board),
-        other => panic!("{other:?}"),
-    }
+    let (actor, moment) = (Actor::new(ActorKind::Window, "ada"), bench.moment());
+    let request = DrawMap { bundle, around: around.map(entity), depth };
+    bench.workspace().draw_map(&request, &actor, moment).map(|(drawn, _)| drawn.board)
 }
 
 /// The labels of a map's nodes, and its edges as `from -label-> to`, by entity id.
-fn shown(bench: &Bench, board: BoardId) -> (Vec<String>, Vec<String>) {
+fn shown(bench: &WorkspaceFixture, board: BoardId) -> (Vec<String>, Vec<String>) {
     let snapshot = bench.ws().snapshot();
     let id = |node: NodeId| {
         let node = snapshot.node(node).unwrap();
@@ -315,7 +278,7 @@ fn a_map_follows_its_bundle_in_the_same_operation() {
         { "operation": "update", "entityType": "Threat", "entityId": "THR-guess", "fieldPath": "title", "value": "Renamed" },
         { "operation": "delete", "entityType": "Threat", "entityId": "THR-jam" },
     ]);
-    change(&mut bench, unlink, false).unwrap();
+    change(&mut bench, &unlink).unwrap();
     let (labels, edges) = shown(&bench, board);
     assert!(labels.contains(&"Renamed".to_owned()) && labels.len() == 23, "{labels:?}");
     assert!(!edges.iter().any(|edge| edge.starts_with("THR-guess -affectsComponents")), "{edges:?}");
@@ -339,7 +302,7 @@ fn a_map_follows_its_bundle_in_the_same_operation() {
 
 #[test]
 fn a_map_that_nobody_could_read_is_refused() {
-    let mut bench = Bench::with_files(|root| {
+    let mut bench = WorkspaceFixture::with_files(|root| {
         put(root, "minimal", "specs/parcel");
         for number in 0..2_100 {
             let file = root.join(format!("specs/parcel/notes/m{number}.yaml"));

@@ -1,7 +1,7 @@
 //! Crashes in the middle of a save: what they leave is known as ours, and the next save finishes it.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
-mod workspace_bench;
+mod workspace_fixture;
 
 use journal::{Digest, Journal, WorkspaceFiles, WorkspacePath, write_board};
 use processes::WorkspaceLock;
@@ -15,11 +15,12 @@ use std::{
     },
     time::Duration,
 };
+use test_support::RandomSource;
 use workspace::WorkspaceOwnership;
-use workspace_bench::Bench;
+use workspace_fixture::WorkspaceFixture;
 
-fn two_notes() -> Bench {
-    let mut bench = Bench::new();
+fn two_notes() -> WorkspaceFixture {
+    let mut bench = WorkspaceFixture::new();
     bench.add("main", "a");
     bench.add("main", "b");
     bench.save();
@@ -165,8 +166,8 @@ impl WorkspaceOwnership for Troubled {
     }
 }
 
-fn troubled() -> (Bench, Arc<Mutex<Vec<Trouble>>>) {
-    let mut bench = Bench::new();
+fn troubled() -> (WorkspaceFixture, Arc<Mutex<Vec<Trouble>>>) {
+    let mut bench = WorkspaceFixture::new();
     let troubles = Arc::new(Mutex::new(Vec::new()));
     let folder = bench.root().join(".draftboard");
     let lock = WorkspaceLock::acquire(bench.root()).unwrap();
@@ -175,7 +176,7 @@ fn troubled() -> (Bench, Arc<Mutex<Vec<Trouble>>>) {
 }
 
 /// The name, or why it was refused.
-fn add(bench: &mut Bench, number: usize) -> Result<String, String> {
+fn add(bench: &mut WorkspaceFixture, number: usize) -> Result<String, String> {
     let name = format!("n{number:03}");
     let command = format!(r#"{{"addNode":{{"board":"main","type":"notes/sticky","name":"{name}"}}}}"#);
     bench.try_run(&command).map(|_| name).map_err(|refusal| refusal.to_string())
@@ -216,18 +217,15 @@ fn a_refused_change_is_nowhere_and_an_acknowledged_one_is_there_after_a_crash() 
 fn whatever_happens_to_the_folder_a_crash_finds_what_was_acknowledged() {
     use Trouble::*;
     for seed in 1..=3_u64 {
-        let mut random = seed;
-        let mut next = move |below: usize| {
-            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (random >> 33) as usize % below
-        };
+        let mut random = RandomSource::new(seed);
         let kinds = [Deleted, File, JournalDeleted, LogDeleted, JournalReplaced, Held];
         let (mut bench, troubles) = troubled();
         let mut acknowledged = Vec::new();
         for number in 0..40 {
-            if next(2) == 0 {
-                let mut at: Vec<Trouble> = (0..=next(3)).map(|_| kinds[next(kinds.len())]).collect();
-                at.extend(std::iter::repeat_n(None, next(4)));
+            if random.one_in(2) {
+                let mut at: Vec<Trouble> =
+                    (0..=random.below(3)).map(|_| kinds[random.below(kinds.len())]).collect();
+                at.extend(std::iter::repeat_n(None, random.below(4)));
                 *troubles.lock().unwrap() = at;
             }
             acknowledged.extend(add(&mut bench, number));
@@ -249,6 +247,7 @@ fn a_folder_that_is_deleted_all_the_time_loses_nothing_that_was_acknowledged() {
         let stop = stop.clone();
         move || {
             for round in 0_u64.. {
+                // The moment of the deletion is what is tried, so it is spread over the work and not waited for.
                 std::thread::sleep(Duration::from_micros(round.wrapping_mul(7_919) % 20_000));
                 if stop.load(Ordering::Relaxed) {
                     break;

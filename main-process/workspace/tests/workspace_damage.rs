@@ -1,17 +1,17 @@
 //! Files and journals that cannot be read: the rest opens, the last good state is kept, and nothing is written over them.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
-mod workspace_bench;
+mod workspace_fixture;
 
 use shared_protocol::{
     RefusalCode, Revision,
     messages::{ConflictResolution, HeldReason},
 };
 use std::{fs, os::unix::fs::symlink};
-use workspace_bench::Bench;
+use workspace_fixture::WorkspaceFixture;
 
-fn two_notes() -> Bench {
-    let mut bench = Bench::new();
+fn two_notes() -> WorkspaceFixture {
+    let mut bench = WorkspaceFixture::new();
     bench.add("main", "a");
     bench.add("main", "b");
     bench.run(r#"{"addBoard":{"kind":"spec","title":"Other"}}"#);
@@ -170,11 +170,11 @@ fn a_newer_workspace_is_refused_politely() {
     bench.open();
     assert_eq!(bench.label_of("a"), "unsaved");
 
-    let mut bench = Bench::closed();
+    let mut bench = WorkspaceFixture::closed();
     bench.write("main", newer(bench.text("main")));
     assert!(bench.try_open().unwrap_err().to_string().contains("update Draftboard"));
 
-    let mut bench = Bench::closed();
+    let mut bench = WorkspaceFixture::closed();
     fs::write(bench.root().join("draftboard.toml"), "format = 2\nname = \"x\"\n").unwrap();
     assert!(bench.try_open().unwrap_err().to_string().contains("update Draftboard"));
 
@@ -184,14 +184,14 @@ fn a_newer_workspace_is_refused_politely() {
     assert!(bench.try_open().unwrap_err().to_string().contains("update Draftboard"));
 }
 
-fn meddle(bench: &Bench, sql: &str) {
+fn meddle(bench: &WorkspaceFixture, sql: &str) {
     let journal = rusqlite::Connection::open(bench.root().join(".draftboard/journal.db")).unwrap();
     journal.execute_batch(sql).unwrap();
 }
 
 #[test]
 fn a_damaged_journal_is_set_aside_and_work_goes_on() {
-    let mut bench = Bench::new();
+    let mut bench = WorkspaceFixture::new();
     bench.add("main", "a");
     bench.save();
     bench.add("main", "b");
@@ -217,7 +217,7 @@ fn a_damaged_journal_is_set_aside_and_work_goes_on() {
 
 #[test]
 fn a_file_that_is_newer_than_what_a_damaged_journal_gives_is_not_overwritten() {
-    let mut bench = Bench::new();
+    let mut bench = WorkspaceFixture::new();
     bench.add("main", "a");
     bench.add("main", "b");
     bench.add("main", "c");

@@ -1,58 +1,19 @@
-//! A disk that is full or read-only, on a real one: a tiny file system in memory. Needs to be root, and says so when not.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr, reason = "a test may unwrap and print")]
+//! A disk that is full or read-only, on a real one: a small file system in memory.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may unwrap and panic")]
 
-mod workspace_bench;
+mod workspace_fixture;
 
 use shared_protocol::{Actor, ActorKind, RefusalCode};
 use std::{
     path::{Path, PathBuf},
     process::Command,
 };
+use test_support::TmpfsFixture;
 use workspace::Mutation;
-use workspace_bench::{Bench, copy};
+use workspace_fixture::{WorkspaceFixture, copy};
 
-/// A file system of its own, gone when dropped.
-struct TinyDisk {
-    folder: tempfile::TempDir,
-}
-
-impl TinyDisk {
-    fn mount(kilobytes: u32) -> Option<Self> {
-        let folder = tempfile::tempdir().unwrap();
-        let options = format!("size={kilobytes}k");
-        let mounted =
-            Command::new("mount").args(["-t", "tmpfs", "-o", &options, "tmpfs"]).arg(folder.path()).output();
-        if mounted.is_ok_and(|output| output.status.success()) {
-            Some(Self { folder })
-        } else {
-            eprintln!("SKIPPED: a tmpfs cannot be mounted here, so full and read-only disks are not tested");
-            None
-        }
-    }
-
-    fn root(&self) -> PathBuf {
-        self.folder.path().join("shop")
-    }
-
-    fn remount(&self, mode: &str) {
-        let options = format!("remount,{mode}");
-        let done = Command::new("mount").args(["-o", &options]).arg(self.folder.path()).status();
-        assert!(done.unwrap().success());
-    }
-
-    /// Takes all space that is left, to the last page.
-    fn fill(&self) -> PathBuf {
-        let filler = self.folder.path().join("filler");
-        let mut file = std::fs::OpenOptions::new().create(true).append(true).open(&filler).unwrap();
-        while std::io::Write::write_all(&mut file, &[7; 4096]).is_ok() {}
-        filler
-    }
-}
-
-impl Drop for TinyDisk {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").arg(self.folder.path()).status();
-    }
+fn root_on(disk: &TmpfsFixture) -> PathBuf {
+    disk.path().join("shop")
 }
 
 fn long_text(letter: &str) -> String {
@@ -61,7 +22,7 @@ fn long_text(letter: &str) -> String {
 }
 
 /// Edits until the disk has no room for one more; gives the refusal.
-fn edit_until_full(bench: &mut Bench) -> shared_protocol::Refusal {
+fn edit_until_full(bench: &mut WorkspaceFixture) -> shared_protocol::Refusal {
     for round in 0..500 {
         let before = bench.content();
         if let Err(refusal) = bench.try_run(&long_text(if round % 2 == 0 { "x" } else { "y" })) {
@@ -74,8 +35,8 @@ fn edit_until_full(bench: &mut Bench) -> shared_protocol::Refusal {
 
 #[test]
 fn a_full_disk_refuses_edits_and_loses_nothing() {
-    let Some(disk) = TinyDisk::mount(1024) else { return };
-    let mut bench = Bench::at(&disk.root());
+    let Some(disk) = TmpfsFixture::mount(1024) else { return };
+    let mut bench = WorkspaceFixture::at(&root_on(&disk));
     bench.add("main", "a");
     bench.save();
     let filler = disk.fill();
@@ -101,7 +62,7 @@ fn a_full_disk_refuses_edits_and_loses_nothing() {
     // What was acknowledged is there after a crash, on a disk with room.
     let elsewhere = tempfile::tempdir().unwrap();
     let crashed = elsewhere.path().join("crashed");
-    copy(&disk.root(), &crashed);
+    copy(&root_on(&disk), &crashed);
     let moment = bench.moment();
     let found = workspace::Workspace::open(&crashed, moment).unwrap();
     assert_eq!(found.snapshot(), bench.ws().snapshot());
@@ -115,8 +76,8 @@ fn a_full_disk_refuses_edits_and_loses_nothing() {
 
 #[test]
 fn a_full_disk_refuses_a_save_and_keeps_the_old_file() {
-    let Some(disk) = TinyDisk::mount(2048) else { return };
-    let mut bench = Bench::at(&disk.root());
+    let Some(disk) = TmpfsFixture::mount(2048) else { return };
+    let mut bench = WorkspaceFixture::at(&root_on(&disk));
     bench.add("main", "a");
     bench.save();
     for count in 0..30 {
@@ -144,8 +105,8 @@ fn a_full_disk_refuses_a_save_and_keeps_the_old_file() {
 
 #[test]
 fn an_edit_by_another_program_on_a_full_disk_is_taken_in_later() {
-    let Some(disk) = TinyDisk::mount(1024) else { return };
-    let mut bench = Bench::at(&disk.root());
+    let Some(disk) = TmpfsFixture::mount(1024) else { return };
+    let mut bench = WorkspaceFixture::at(&root_on(&disk));
     bench.add("main", "a");
     bench.save();
     let filler = disk.fill();
@@ -153,7 +114,7 @@ fn an_edit_by_another_program_on_a_full_disk_is_taken_in_later() {
     std::fs::remove_file(&filler).unwrap();
     bench.edit("main", |document| {
         for bits in 1..100 {
-            workspace_bench::add_note(document, bits, &format!("theirs_{bits}"));
+            workspace_fixture::add_note(document, bits, &format!("theirs_{bits}"));
         }
     });
     disk.fill();
@@ -168,8 +129,8 @@ fn an_edit_by_another_program_on_a_full_disk_is_taken_in_later() {
 
 #[test]
 fn a_disk_that_becomes_read_only_is_opened_for_reading_and_works_again_after() {
-    let Some(disk) = TinyDisk::mount(2048) else { return };
-    let mut bench = Bench::at(&disk.root());
+    let Some(disk) = TmpfsFixture::mount(2048) else { return };
+    let mut bench = WorkspaceFixture::at(&root_on(&disk));
     bench.add("main", "a");
     bench.save();
     bench.label("a", "mine");
@@ -195,8 +156,8 @@ fn a_disk_that_becomes_read_only_is_opened_for_reading_and_works_again_after() {
 
 #[test]
 fn a_folder_that_cannot_be_written_refuses_the_save_and_nothing_else() {
-    let Some(disk) = TinyDisk::mount(2048) else { return };
-    let mut bench = Bench::at(&disk.root());
+    let Some(disk) = TmpfsFixture::mount(2048) else { return };
+    let mut bench = WorkspaceFixture::at(&root_on(&disk));
     bench.add("main", "a");
     bench.save();
     let boards = bench.root().join("boards");

@@ -1,18 +1,18 @@
 //! Another program edits the files: what it did is taken in, or held where it meets unsaved work. Neither side is lost.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
-mod workspace_bench;
+mod workspace_fixture;
 
 use shared_protocol::{
     ActorKind, NodeId, RefusalCode,
     messages::{ConflictResolution, HeldReason},
 };
 use std::fs;
-use workspace_bench::{Bench, add_note, named};
+use workspace_fixture::{WorkspaceFixture, add_note, named};
 
 /// Notes `a` and `b` on `main`, saved.
-fn two_notes() -> Bench {
-    let mut bench = Bench::new();
+fn two_notes() -> WorkspaceFixture {
+    let mut bench = WorkspaceFixture::new();
     bench.add("main", "a");
     bench.add("main", "b");
     bench.save();
@@ -195,7 +195,7 @@ fn what_theirs_means_is_read_when_it_is_chosen() {
 
 #[test]
 fn another_form_of_the_same_content_is_saved() {
-    let mut bench = Bench::new();
+    let mut bench = WorkspaceFixture::new();
     bench.run(r#"{"addNode":{"board":"main","type":"notes/frame","name":"outer"}}"#);
     for name in ["a", "b", "c"] {
         bench.run(&format!(
@@ -226,12 +226,13 @@ fn nodes_without_a_place_get_one_and_the_file_learns_of_it() {
         document.layout.clear();
     });
     bench.look("main");
-    let place = |bench: &Bench, name: &str| bench.ws().snapshot().placement(bench.find(name).unwrap().id);
+    let place =
+        |bench: &WorkspaceFixture, name: &str| bench.ws().snapshot().placement(bench.find(name).unwrap().id);
     assert!(place(&bench, "c").is_some() && !bench.is_saved());
     bench.save();
     assert!(bench.text("main").contains(&format!("\"{}\": [", NodeId::from_bits(5))));
 
-    let mut bench = Bench::with_files(|root| {
+    let mut bench = WorkspaceFixture::with_files(|root| {
         let file = root.join("boards/main.board.json");
         let nodes = r#""nodes": {"n-000000000005": {"type":"notes/sticky","name":"a"}, "n-000000000006": {"type":"gone/type","name":"b"}}"#;
         let text = fs::read_to_string(&file).unwrap().replace(r#""nodes": {}"#, nodes);

@@ -1,7 +1,7 @@
 //! Undo, redo and revert over restarts; groups of commands; what the designer saw; types that come with the files.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
-mod workspace_bench;
+mod workspace_fixture;
 
 use shared_protocol::{
     Actor, ActorKind, ElementId, RefusalCode, Revision,
@@ -10,13 +10,14 @@ use shared_protocol::{
 };
 use std::fs;
 use workspace::Mutation;
-use workspace_bench::Bench;
+use workspace_fixture::WorkspaceFixture;
 
 #[test]
 fn undo_and_redo_go_on_after_a_restart() {
     for crashed in [false, true] {
-        let restart = |bench: &mut Bench| if crashed { bench.crash_and_open() } else { bench.reopen() };
-        let mut bench = Bench::new();
+        let restart =
+            |bench: &mut WorkspaceFixture| if crashed { bench.crash_and_open() } else { bench.reopen() };
+        let mut bench = WorkspaceFixture::new();
         for name in ["a", "b", "c"] {
             bench.add("main", name);
         }
@@ -53,7 +54,7 @@ fn undo_and_redo_go_on_after_a_restart() {
 
 #[test]
 fn undo_and_redo_are_named_by_what_was_done_however_often() {
-    let mut bench = Bench::new();
+    let mut bench = WorkspaceFixture::new();
     bench.add("main", "a");
     let done = bench.log()[0].summary.clone();
     for _ in 0..3 {
@@ -66,7 +67,7 @@ fn undo_and_redo_are_named_by_what_was_done_however_often() {
 
 #[test]
 fn an_older_operation_is_reverted_after_a_restart_or_names_what_is_in_the_way() {
-    let mut bench = Bench::new();
+    let mut bench = WorkspaceFixture::new();
     bench.add("main", "a");
     bench.label("a", "first");
     bench.add("main", "b");
@@ -88,7 +89,7 @@ fn an_older_operation_is_reverted_after_a_restart_or_names_what_is_in_the_way() 
 
 #[test]
 fn history_is_bounded_and_outlives_compaction() {
-    let mut bench = Bench::new();
+    let mut bench = WorkspaceFixture::new();
     bench.add("main", "a");
     let actor = Actor::new(ActorKind::Window, "ada");
     let total = MAX_HISTORY_OPERATIONS + 50;
@@ -127,7 +128,7 @@ fn history_is_bounded_and_outlives_compaction() {
 
 #[test]
 fn a_group_is_seen_when_it_is_durable_and_its_members_see_each_other() {
-    let mut bench = Bench::new();
+    let mut bench = WorkspaceFixture::new();
     bench.add("main", "held");
     bench.run(r#"{"addBoard":{"kind":"spec","title":"Other"}}"#);
     bench.save();
@@ -170,7 +171,7 @@ fn a_group_is_seen_when_it_is_durable_and_its_members_see_each_other() {
 
 #[test]
 fn what_the_designer_saw_survives_a_restart() {
-    let mut bench = Bench::new();
+    let mut bench = WorkspaceFixture::new();
     bench.add("main", "a");
     let board = bench.board("main");
     let presence = Presence {
@@ -194,8 +195,8 @@ const MODULE: &str = r#"{"format":1,"module":"own","title":"Own","types":[
 
 #[test]
 fn types_come_change_and_go_with_their_files() {
-    let mut bench = Bench::new();
-    let title = |bench: &Bench| {
+    let mut bench = WorkspaceFixture::new();
+    let title = |bench: &WorkspaceFixture| {
         let view = bench.ws().registry_view();
         view.types.iter().find(|def| def.id.as_str() == "own/thing").map(|def| def.title.clone())
     };
@@ -248,10 +249,10 @@ fn types_come_change_and_go_with_their_files() {
 
 #[test]
 fn broken_settings_leave_the_last_good_ones() {
-    let mut bench = Bench::new();
+    let mut bench = WorkspaceFixture::new();
     let file = bench.root().join("draftboard.toml");
     let whole = "format = 1\nname = \"Shop\"\n[types.\"notes/sticky\"]\ntitle = \"Remark\"\n";
-    let title = |bench: &Bench| {
+    let title = |bench: &WorkspaceFixture| {
         let view = bench.ws().registry_view();
         view.types.iter().find(|def| def.id.as_str() == "notes/sticky").unwrap().title.clone()
     };
@@ -282,7 +283,7 @@ fn broken_settings_leave_the_last_good_ones() {
 
 #[test]
 fn a_stray_file_is_a_notice_while_it_is_there() {
-    let mut bench = Bench::new();
+    let mut bench = WorkspaceFixture::new();
     let stray = bench.root().join("boards/Not A Board.json");
     fs::write(&stray, "{}").unwrap();
     bench.look_at("boards/Not A Board.json");

@@ -1,43 +1,43 @@
 //! Links across domains: kept in a file of the workspace, changed by operations, suspect when an end changes.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
-mod workspace_bench;
+mod workspace_fixture;
 
 use journal::WorkspacePath;
 use shared_protocol::{
     Actor, ActorKind, BoardId, NodeId, Refusal, RefusalCode, TraceLinkId,
     bundle::EntityRef,
-    trace_link::{TraceLinkEnd, TraceLinkEndState, TraceLinkRequest, TraceLinkView},
+    trace_link::{TraceLinkChange, TraceLinkEnd, TraceLinkEndState, TraceLinkView},
 };
 use std::{fs, path::Path};
 use workspace::{TimeAndSeed, Workspace, WorkspaceTemplate, create};
-use workspace_bench::{Bench, copy};
+use workspace_fixture::{WorkspaceFixture, copy};
 
-fn ask(bench: &mut Bench, request: &TraceLinkRequest) -> Result<(), Refusal> {
+fn ask(bench: &mut WorkspaceFixture, request: &TraceLinkChange) -> Result<(), Refusal> {
     let (actor, moment) = (Actor::new(ActorKind::Terminal, "ada"), bench.moment());
     bench.workspace().change_links(request, &actor, moment).map(drop)
 }
 
-fn links(bench: &Bench) -> Vec<TraceLinkView> {
+fn links(bench: &WorkspaceFixture) -> Vec<TraceLinkView> {
     bench.ws().links().links.clone()
 }
 
-fn file(bench: &Bench) -> Option<String> {
+fn file(bench: &WorkspaceFixture) -> Option<String> {
     fs::read_to_string(bench.root().join("links.json")).ok()
 }
 
-fn look(bench: &mut Bench) {
+fn look(bench: &mut WorkspaceFixture) {
     let moment = bench.moment();
     bench.workspace().file_changed(&WorkspacePath::parse("links.json").unwrap(), moment);
 }
 
 /// Two notes and a link between them.
-fn linked() -> (Bench, NodeId, NodeId, TraceLinkId) {
-    let mut bench = Bench::new();
+fn linked() -> (WorkspaceFixture, NodeId, NodeId, TraceLinkId) {
+    let mut bench = WorkspaceFixture::new();
     bench.add("main", "a");
     bench.add("main", "b");
     let (a, b) = (bench.find("a").unwrap().id, bench.find("b").unwrap().id);
-    let request = TraceLinkRequest::Add {
+    let request = TraceLinkChange::Add {
         from: TraceLinkEnd::Node(a),
         to: TraceLinkEnd::Node(b),
         relation: "runs on".into(),
@@ -67,7 +67,7 @@ fn a_changed_end_makes_it_suspect_until_somebody_says_that_it_holds() {
     bench.undo();
     assert!(!links(&bench)[0].is_suspect(), "as it was when somebody looked");
     bench.redo();
-    ask(&mut bench, &TraceLinkRequest::Clear { links: vec![id] }).unwrap();
+    ask(&mut bench, &TraceLinkChange::Clear { links: vec![id] }).unwrap();
     assert!(!links(&bench)[0].is_suspect());
     bench.undo();
     assert!(links(&bench)[0].is_suspect(), "saying so is taken back as well");
@@ -78,17 +78,17 @@ fn what_is_gone_is_named_and_cannot_hold() {
     let (mut bench, _, b, id) = linked();
     bench.run(r#"{"remove":{"nodes":["b"]}}"#);
     assert_eq!(links(&bench)[0].to.state, TraceLinkEndState::Gone);
-    let refusal = ask(&mut bench, &TraceLinkRequest::Clear { links: vec![id] }).unwrap_err();
+    let refusal = ask(&mut bench, &TraceLinkChange::Clear { links: vec![id] }).unwrap_err();
     assert_eq!(refusal.code, RefusalCode::ReferenceError);
     bench.undo();
     assert!(!links(&bench)[0].is_suspect(), "it is back");
-    let gone = TraceLinkRequest::Add {
+    let gone = TraceLinkChange::Add {
         from: TraceLinkEnd::Node(NodeId::from_bits(1)),
         to: TraceLinkEnd::Node(b),
         relation: "is".into(),
     };
     assert_eq!(ask(&mut bench, &gone).unwrap_err().code, RefusalCode::NotFound);
-    ask(&mut bench, &TraceLinkRequest::Remove { link: id }).unwrap();
+    ask(&mut bench, &TraceLinkChange::Remove { link: id }).unwrap();
     assert_eq!(file(&bench), None);
 }
 
@@ -106,7 +106,7 @@ fn what_others_write_is_taken_in_and_a_broken_file_stops_changes_until_it_is_men
     assert!(links(&bench).is_empty());
     assert!(bench.ws().status().notices.iter().any(|notice| notice.file.as_deref() == Some("links.json")));
     assert_eq!(
-        ask(&mut bench, &TraceLinkRequest::Remove { link: id }).unwrap_err().code,
+        ask(&mut bench, &TraceLinkChange::Remove { link: id }).unwrap_err().code,
         RefusalCode::Conflict
     );
 
@@ -120,7 +120,7 @@ fn what_others_write_is_taken_in_and_a_broken_file_stops_changes_until_it_is_men
 fn an_entity_is_linked_to_what_realises_it() {
     const THREAT: &str = "specs/parcel/bundle/threats/THR-jam.yaml";
     let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("../bundles/tests/fixtures/bundles/parcel");
-    let mut bench = Bench::with_files(|root| {
+    let mut bench = WorkspaceFixture::with_files(|root| {
         fs::create_dir_all(root.join("specs")).unwrap();
         copy(&fixture, &root.join("specs/parcel"));
     });
@@ -130,12 +130,12 @@ fn an_entity_is_linked_to_what_realises_it() {
         TraceLinkEnd::Entity(EntityRef { bundle, entity_type, id: id.to_owned() })
     };
     let to = TraceLinkEnd::Node(bench.find("a").unwrap().id);
-    let add = |from, to| TraceLinkRequest::Add { from, to, relation: "is held off by".into() };
+    let add = |from, to| TraceLinkChange::Add { from, to, relation: "is held off by".into() };
     assert_eq!(ask(&mut bench, &add(of("THR-none"), to.clone())).unwrap_err().code, RefusalCode::NotFound);
     ask(&mut bench, &add(of("THR-jam"), to)).unwrap();
     let file = bench.root().join(THREAT);
     let text = fs::read_to_string(&file).unwrap();
-    let edit = |bench: &mut Bench, text: &str| {
+    let edit = |bench: &mut WorkspaceFixture, text: &str| {
         fs::write(&file, text).unwrap();
         bench.look_at(THREAT);
         links(bench)[0].clone()

@@ -2,11 +2,11 @@
 //! never overwritten unseen.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
-mod workspace_bench;
+mod workspace_fixture;
 
 use shared_protocol::ActorKind;
 use std::{fs, path::Path};
-use workspace_bench::Bench;
+use workspace_fixture::WorkspaceFixture;
 
 const FILE: &str = ".draftboard/overrides.v0.json";
 
@@ -17,8 +17,8 @@ fn write(root: &Path, file: &str, text: &str) {
 }
 
 /// A page with a button, and an override of its label.
-fn page() -> Bench {
-    let mut bench = Bench::new();
+fn page() -> WorkspaceFixture {
+    let mut bench = WorkspaceFixture::new();
     bench.run(r#"{"addBoard":{"kind":"interface","title":"App"}}"#);
     bench.run(r#"{"addNode":{"board":"app","type":"ui.route","name":"home"}}"#);
     bench.run(r#"{"addNode":{"board":"app","type":"ui.button","parent":"home","name":"go"}}"#);
@@ -26,12 +26,12 @@ fn page() -> Bench {
     bench
 }
 
-fn instance(bench: &Bench) -> String {
+fn instance(bench: &WorkspaceFixture) -> String {
     let node = bench.ws().snapshot().nodes().find(|node| node.name.as_str() == "go").unwrap();
     node.id.to_string()
 }
 
-fn set(bench: &mut Bench, path: &str, value: &str) {
+fn set(bench: &mut WorkspaceFixture, path: &str, value: &str) {
     let instance = instance(bench);
     let command = format!(
         r#"{{"setOverrides":{{"set":[{{"instance":"{instance}","path":"{path}","value":{value}}}]}}}}"#
@@ -39,12 +39,12 @@ fn set(bench: &mut Bench, path: &str, value: &str) {
     bench.run(&command);
 }
 
-fn values(bench: &Bench) -> Vec<String> {
+fn values(bench: &WorkspaceFixture) -> Vec<String> {
     let overrides = bench.ws().snapshot().overrides();
     overrides.map(|(key, over)| format!("{}={}", key.path, over.value.to_json())).collect()
 }
 
-fn on_disk(bench: &Bench) -> String {
+fn on_disk(bench: &WorkspaceFixture) -> String {
     fs::read_to_string(bench.root().join(FILE)).unwrap()
 }
 
@@ -128,7 +128,7 @@ fn the_file_of_an_older_workbench_is_read_once() {
     };
     for folder in [".scaffa", ".skaffa"] {
         let old = format!("{folder}/overrides.v0.json");
-        let mut bench = Bench::with_files(|root| write(root, &old, &text("Old")));
+        let mut bench = WorkspaceFixture::with_files(|root| write(root, &old, &text("Old")));
         assert_eq!(values(&bench), [r#"/label="Old""#], "{folder}");
         assert!(bench.log().is_empty(), "the start is no edit");
         write(bench.root(), &old, &text("Newer"));
@@ -143,7 +143,7 @@ fn the_file_of_an_older_workbench_is_read_once() {
 #[test]
 fn a_damaged_file_of_an_older_workbench_is_named_and_left_alone() {
     let old = ".scaffa/overrides.v0.json";
-    let bench = Bench::with_files(|root| write(root, old, "{ not json"));
+    let bench = WorkspaceFixture::with_files(|root| write(root, old, "{ not json"));
     assert!(bench.notices().iter().any(|notice| notice.contains(old)), "{:?}", bench.notices());
     assert_eq!(fs::read_to_string(bench.root().join(old)).unwrap(), "{ not json");
     assert_eq!(values(&bench), [] as [&str; 0]);
@@ -155,21 +155,21 @@ const CARD: &str = "# the card\nformat: 1\nid: ui.card\ntitle: Card\nprops:\n  t
     - { type: component, component: ui.button, props: { label: =props.title } }\n    \
     - { type: each, items: =props.items, children: [{ type: component, component: ui.badge, id: item }] }\n";
 
-fn card() -> Bench {
-    let mut bench = Bench::with_files(|root| write(root, "components/card.component.yaml", CARD));
+fn card() -> WorkspaceFixture {
+    let mut bench = WorkspaceFixture::with_files(|root| write(root, "components/card.component.yaml", CARD));
     bench.run(r#"{"addBoard":{"kind":"interface","title":"App"}}"#);
     bench.run(r#"{"addNode":{"board":"app","type":"ui.route","name":"home"}}"#);
     bench.run(r#"{"addNode":{"board":"app","type":"ui.card","parent":"home","name":"go"}}"#);
     bench
 }
 
-fn lay(bench: &mut Bench, scope: &str, instance: &str, path: &str, value: &str) {
+fn lay(bench: &mut WorkspaceFixture, scope: &str, instance: &str, path: &str, value: &str) {
     bench.run(&format!(
         r#"{{"setOverrides":{{"set":[{{"scope":"{scope}","instance":"{instance}","path":"{path}","value":{value}}}]}}}}"#
     ));
 }
 
-fn text_of(bench: &Bench) -> String {
+fn text_of(bench: &WorkspaceFixture) -> String {
     fs::read_to_string(bench.root().join("components/card.component.yaml")).unwrap()
 }
 

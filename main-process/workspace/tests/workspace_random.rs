@@ -1,11 +1,11 @@
 //! Whatever is done, in whatever order: a restart finds what was there, and the files alone hold what was saved.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
-mod workspace_bench;
+mod workspace_fixture;
 
 use proptest::{prelude::*, test_runner::RngSeed};
 use shared_protocol::messages::ConflictResolution;
-use workspace_bench::{Bench, add_note};
+use workspace_fixture::{WorkspaceFixture, add_note};
 
 #[derive(Debug, Clone)]
 enum Step {
@@ -67,14 +67,14 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-fn take(bench: &mut Bench, step: &Step, number: usize) {
+fn take(bench: &mut WorkspaceFixture, step: &Step, number: usize) {
     let board_name = |number: u8| ["main", "web", "shop", "zoo"][usize::from(number)];
-    let node_at = |bench: &Bench, pick: u8| {
+    let node_at = |bench: &WorkspaceFixture, pick: u8| {
         let nodes: Vec<String> = bench.ws().snapshot().nodes().map(|node| node.id.to_string()).collect();
         nodes.get(usize::from(pick) % nodes.len().max(1)).cloned()
     };
     // Refusals are part of the game; they change nothing, which the callers see.
-    let run = |bench: &mut Bench, command: String| drop(bench.try_run(&command));
+    let run = |bench: &mut WorkspaceFixture, command: String| drop(bench.try_run(&command));
     match *step {
         Step::AddBoard(name) => {
             let name = board_name(name);
@@ -147,7 +147,7 @@ fn take(bench: &mut Bench, step: &Step, number: usize) {
 }
 
 fn their_edit(
-    bench: &mut Bench,
+    bench: &mut WorkspaceFixture,
     board: &str,
     seen: bool,
     edit: impl FnOnce(&mut shared_protocol::GraphDocument),
@@ -161,7 +161,7 @@ fn their_edit(
 }
 
 /// A restart finds everything as it was, once all that others did has been seen.
-fn restart(bench: &mut Bench, crashed: bool) {
+fn restart(bench: &mut WorkspaceFixture, crashed: bool) {
     bench.look_at_everything();
     let before = bench.ws().snapshot().clone();
     let (held, saved) = (bench.held(), bench.ws().saved_revision());
@@ -197,7 +197,7 @@ proptest! {
 
     #[test]
     fn nothing_is_lost(steps in prop::collection::vec(step(), 1..40)) {
-        let mut bench = Bench::new();
+        let mut bench = WorkspaceFixture::new();
         for (number, step) in steps.iter().enumerate() {
             take(&mut bench, step, number);
         }

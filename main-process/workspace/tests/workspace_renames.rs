@@ -1,18 +1,18 @@
 //! Another program renames, copies, removes or replaces the files of boards: neither side is lost, nothing is overwritten.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
-mod workspace_bench;
+mod workspace_fixture;
 
 use shared_protocol::{
     BoardId, NodeId, RefusalCode,
     messages::{ConflictResolution, HeldReason},
 };
 use std::fs;
-use workspace_bench::Bench;
+use workspace_fixture::WorkspaceFixture;
 
 /// Notes `a` and `b` on `main`, saved.
-fn two_notes() -> Bench {
-    let mut bench = Bench::new();
+fn two_notes() -> WorkspaceFixture {
+    let mut bench = WorkspaceFixture::new();
     bench.add("main", "a");
     bench.add("main", "b");
     bench.save();
@@ -208,7 +208,7 @@ fn an_edit_brings_back_a_board_whose_removal_was_not_saved() {
 
 #[test]
 fn another_board_under_the_name_of_a_saved_one_takes_its_place() {
-    let another = |bench: &Bench| {
+    let another = |bench: &WorkspaceFixture| {
         let id = bench.board("main").to_string();
         let text = bench.text("main").replace(&id, &BoardId::from_bits(78).to_string());
         let mut text = text;

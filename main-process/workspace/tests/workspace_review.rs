@@ -1,7 +1,7 @@
 //! The review queue in a workspace: what a yes is bound to when it is applied, and what a restart or a crash leaves of it.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
-mod workspace_bench;
+mod workspace_fixture;
 
 use authority::proposals::{
     AgentCallOutcome, AgentClient, AgentRequest, DraftSelector, ProposalInput, ProposalSubmission,
@@ -15,7 +15,7 @@ use shared_protocol::{
 };
 use std::collections::BTreeSet;
 use workspace::{Mutation, MutationGroup, Reviewer, TimeAndSeed};
-use workspace_bench::Bench;
+use workspace_fixture::WorkspaceFixture;
 
 const DAY: u64 = 24 * 3600 * 1000;
 
@@ -30,7 +30,7 @@ fn ada() -> Reviewer {
 
 /// One step in a group of its own, durable; what is noted of a refusal is kept, too.
 fn step<T>(
-    bench: &mut Bench,
+    bench: &mut WorkspaceFixture,
     run: impl FnOnce(&mut MutationGroup<'_>, TimeAndSeed) -> Result<T, Refusal>,
 ) -> Result<T, Refusal> {
     let moment = bench.moment();
@@ -38,7 +38,7 @@ fn step<T>(
 }
 
 fn step_at<T>(
-    bench: &mut Bench,
+    bench: &mut WorkspaceFixture,
     moment: TimeAndSeed,
     run: impl FnOnce(&mut MutationGroup<'_>, TimeAndSeed) -> Result<T, Refusal>,
 ) -> Result<T, Refusal> {
@@ -48,17 +48,17 @@ fn step_at<T>(
     result
 }
 
-fn ask(bench: &mut Bench, who: &str, ask: &AgentRequest) -> Result<AgentCallOutcome, Refusal> {
+fn ask(bench: &mut WorkspaceFixture, who: &str, ask: &AgentRequest) -> Result<AgentCallOutcome, Refusal> {
     step(bench, |group, moment| group.submit(&agent(who), ask, moment))
 }
 
-fn propose(bench: &mut Bench, who: &str, command: &str) -> ProposalId {
+fn propose(bench: &mut WorkspaceFixture, who: &str, command: &str) -> ProposalId {
     let what = ProposalInput::Command(Box::new(serde_json::from_str(command).unwrap()));
     let asked = AgentRequest::Propose { draft: DraftSelector::Current, what, submit: None };
     ask(bench, who, &asked).unwrap().response.proposal.id
 }
 
-fn submit(bench: &mut Bench, who: &str) -> ProposalId {
+fn submit(bench: &mut WorkspaceFixture, who: &str) -> ProposalId {
     let submission = ProposalSubmission { title: "Notes".to_owned(), ..ProposalSubmission::default() };
     ask(bench, who, &AgentRequest::Submit { draft: None, submission }).unwrap().response.proposal.id
 }
@@ -68,53 +68,53 @@ fn note(name: &str) -> String {
 }
 
 /// A note that waits.
-fn waiting(bench: &mut Bench) -> ProposalId {
+fn waiting(bench: &mut WorkspaceFixture) -> ProposalId {
     propose(bench, "one", &note("proposed"));
     submit(bench, "one")
 }
 
-fn opened(bench: &Bench, id: ProposalId) -> ProposalDetails {
+fn opened(bench: &WorkspaceFixture, id: ProposalId) -> ProposalDetails {
     bench.ws().proposal_details(id).unwrap()
 }
 
 /// A yes to all that is shown.
-fn yes(bench: &Bench, id: ProposalId) -> ReviewVerdict {
+fn yes(bench: &WorkspaceFixture, id: ProposalId) -> ReviewVerdict {
     let opened = opened(bench, id);
     let confirmed = opened.elements.iter().map(|element| element.subject.clone()).collect();
     opened.verdict(None, confirmed)
 }
 
-fn accept(bench: &mut Bench, verdict: &ReviewVerdict) -> Result<Option<AppliedCommand>, Refusal> {
+fn accept(bench: &mut WorkspaceFixture, verdict: &ReviewVerdict) -> Result<Option<AppliedCommand>, Refusal> {
     step(bench, |group, moment| group.accept_verdict(verdict, &ada(), moment))
         .map(|decision| decision.applied)
 }
 
-fn accept_all(bench: &mut Bench, id: ProposalId) -> Result<Option<AppliedCommand>, Refusal> {
+fn accept_all(bench: &mut WorkspaceFixture, id: ProposalId) -> Result<Option<AppliedCommand>, Refusal> {
     let verdict = yes(bench, id);
     accept(bench, &verdict)
 }
 
-fn state(bench: &Bench, id: ProposalId) -> ProposalState {
+fn state(bench: &WorkspaceFixture, id: ProposalId) -> ProposalState {
     bench.ws().review_state().queue.get(id).unwrap().state.clone()
 }
 
-fn audit(bench: &Bench) -> Vec<AuditEntry> {
+fn audit(bench: &WorkspaceFixture) -> Vec<AuditEntry> {
     let lines = bench.ws().audit(0, 1_000).unwrap();
     check_audit(None, &lines).unwrap();
     lines.iter().map(|line| serde_json::from_str(&line.text).unwrap()).collect()
 }
 
-fn events(bench: &Bench) -> Vec<AuditEvent> {
+fn events(bench: &WorkspaceFixture) -> Vec<AuditEvent> {
     audit(bench).iter().map(|entry| entry.event).collect()
 }
 
-fn has(bench: &Bench, name: &str) -> bool {
+fn has(bench: &WorkspaceFixture, name: &str) -> bool {
     bench.ws().snapshot().nodes().any(|node| node.name.as_str() == name)
 }
 
 #[test]
 fn a_yes_is_one_operation_with_its_origin_and_one_undo_takes_it_back() {
-    let mut bench = Bench::new();
+    let mut bench = WorkspaceFixture::new();
     propose(&mut bench, "one", &note("a"));
     propose(&mut bench, "one", &note("b"));
     let id = submit(&mut bench, "one");
@@ -136,13 +136,13 @@ fn a_yes_is_one_operation_with_its_origin_and_one_undo_takes_it_back() {
     assert_eq!(events(&bench), [AuditEvent::Begin, AuditEvent::Submit, AuditEvent::Accept]);
 }
 
-fn revert(bench: &mut Bench, id: ProposalId, partial: bool) -> Result<AppliedCommand, Refusal> {
+fn revert(bench: &mut WorkspaceFixture, id: ProposalId, partial: bool) -> Result<AppliedCommand, Refusal> {
     step(bench, |group, moment| group.revert_proposal(id, partial, &ada(), moment))
 }
 
 #[test]
 fn reverting_what_was_only_done_touches_nothing() {
-    let mut bench = Bench::new();
+    let mut bench = WorkspaceFixture::new();
     bench.add("main", "mine");
     let submission = ProposalSubmission { title: "Save".to_owned(), ..ProposalSubmission::default() };
     let asked = AgentRequest::Act { act: ProposedAction::Save, submission };
@@ -156,12 +156,12 @@ fn reverting_what_was_only_done_touches_nothing() {
 
 #[test]
 fn what_was_accepted_in_parts_is_reverted_as_one_and_later_work_stays() {
-    let mut bench = Bench::new();
+    let mut bench = WorkspaceFixture::new();
     for name in ["a", "b", "c"] {
         propose(&mut bench, "one", &note(name));
     }
     let id = submit(&mut bench, "one");
-    let take = |bench: &mut Bench, name: &str| {
+    let take = |bench: &mut WorkspaceFixture, name: &str| {
         let opened = opened(bench, id);
         let found = opened.elements.iter().find(|element| element.text.ends_with(&format!(" {name}")));
         let chosen = BTreeSet::from([found.unwrap().subject.clone()]);
@@ -200,7 +200,7 @@ fn what_was_accepted_in_parts_is_reverted_as_one_and_later_work_stays() {
 
 #[test]
 fn what_was_acknowledged_is_there_after_a_restart_and_after_a_crash() {
-    let mut bench = Bench::new();
+    let mut bench = WorkspaceFixture::new();
     let draft = propose(&mut bench, "two", &note("draft"));
     propose(&mut bench, "two", &note("draft_2"));
     let open = waiting(&mut bench);
@@ -208,7 +208,7 @@ fn what_was_acknowledged_is_there_after_a_restart_and_after_a_crash() {
     let grant =
         ApprovalGrant { client: None, scope: "diagram".parse().unwrap(), boards: vec![], expires: None };
     step(&mut bench, |group, moment| group.grant(grant, false, &ada(), moment)).unwrap();
-    let proposals = |bench: &Bench| {
+    let proposals = |bench: &WorkspaceFixture| {
         let all = bench.ws().review_state().queue.iter().map(|proposal| Proposal::clone(proposal));
         all.collect::<Vec<_>>()
     };
@@ -238,7 +238,7 @@ fn what_was_acknowledged_is_there_after_a_restart_and_after_a_crash() {
 #[test]
 fn a_crash_around_a_yes_leaves_all_of_it_or_nothing() {
     for after in [false, true] {
-        let mut bench = Bench::new();
+        let mut bench = WorkspaceFixture::new();
         let id = waiting(&mut bench);
         let verdict = yes(&bench, id);
         if after {
@@ -261,7 +261,7 @@ fn a_crash_around_a_yes_leaves_all_of_it_or_nothing() {
 
 #[test]
 fn approval_of_one_content_is_not_approval_of_another() {
-    let mut bench = Bench::new();
+    let mut bench = WorkspaceFixture::new();
     let id = waiting(&mut bench);
     let seen = yes(&bench, id);
     // The agent writes again, and submits.
@@ -284,7 +284,7 @@ fn approval_of_one_content_is_not_approval_of_another() {
 
 #[test]
 fn a_yes_is_used_once_and_a_replay_does_nothing() {
-    let mut bench = Bench::new();
+    let mut bench = WorkspaceFixture::new();
     let id = waiting(&mut bench);
     let verdict = yes(&bench, id);
     accept(&mut bench, &verdict).unwrap();
@@ -304,14 +304,14 @@ fn a_yes_is_used_once_and_a_replay_does_nothing() {
     assert_eq!(bench.ws().snapshot().nodes().count(), 2);
 }
 
-fn waiting_named(bench: &mut Bench, name: &str) -> ProposalId {
+fn waiting_named(bench: &mut WorkspaceFixture, name: &str) -> ProposalId {
     propose(bench, "one", &note(name));
     submit(bench, "one")
 }
 
 #[test]
 fn after_its_time_nothing_can_be_accepted() {
-    let mut bench = Bench::new();
+    let mut bench = WorkspaceFixture::new();
     let id = waiting(&mut bench);
     let verdict = yes(&bench, id);
     let late = TimeAndSeed { time: bench.now() + 15 * DAY, seed: 9 };
@@ -326,7 +326,7 @@ fn after_its_time_nothing_can_be_accepted() {
 
 #[test]
 fn while_the_base_moves_a_yes_is_void_and_what_was_touched_is_stale() {
-    let mut bench = Bench::new();
+    let mut bench = WorkspaceFixture::new();
     bench.add("main", "a");
     propose(&mut bench, "one", r#"{"updateNode":{"node":"a","label":"Theirs"}}"#);
     let id = submit(&mut bench, "one");
@@ -348,7 +348,7 @@ fn while_the_base_moves_a_yes_is_void_and_what_was_touched_is_stale() {
 
 #[test]
 fn a_no_is_a_no() {
-    let mut bench = Bench::new();
+    let mut bench = WorkspaceFixture::new();
     let id = waiting(&mut bench);
     let (before, verdict) = (bench.content(), yes(&bench, id));
     step(&mut bench, |group, moment| group.reject((id, 1), "Too many notes", &ada(), moment)).unwrap();
@@ -369,7 +369,7 @@ fn a_no_is_a_no() {
 
 #[test]
 fn what_goes_needs_a_deliberate_yes_and_a_part_takes_what_it_needs() {
-    let mut bench = Bench::new();
+    let mut bench = WorkspaceFixture::new();
     bench.add("main", "old");
     let batch = format!(r#"{{"batch":{{"commands":[{},{{"remove":{{"nodes":["old"]}}}}]}}}}"#, note("new"));
     propose(&mut bench, "one", &batch);
@@ -391,7 +391,7 @@ fn what_goes_needs_a_deliberate_yes_and_a_part_takes_what_it_needs() {
 
 #[test]
 fn another_client_reaches_neither_draft_nor_proposal() {
-    let mut bench = Bench::new();
+    let mut bench = WorkspaceFixture::new();
     let draft = propose(&mut bench, "one", &note("mine"));
     let what = ProposalInput::Command(Box::new(serde_json::from_str(&note("theirs")).unwrap()));
     let meddling = AgentRequest::Propose { draft: DraftSelector::ById(draft), what, submit: None };
@@ -406,13 +406,13 @@ fn another_client_reaches_neither_draft_nor_proposal() {
 
 #[test]
 fn a_standing_approval_covers_what_it_says_and_nothing_else() {
-    let mut bench = Bench::new();
+    let mut bench = WorkspaceFixture::new();
     bench.add("main", "old");
     let grant = |client: Option<&str>, scope: &str| ApprovalGrant {
         client: client.map(str::to_owned),
         scope: scope.parse().unwrap(),
         boards: vec![],
-        expires: Some(workspace_bench::START + DAY),
+        expires: Some(workspace_fixture::START + DAY),
     };
     let other = grant(Some("Another"), "diagram:destructive");
     step(&mut bench, |group, moment| group.grant(other, false, &ada(), moment)).unwrap();
@@ -422,7 +422,7 @@ fn a_standing_approval_covers_what_it_says_and_nothing_else() {
     let approval = step(&mut bench, |group, moment| group.grant(own, false, &ada(), moment)).unwrap();
     assert_eq!(state(&bench, id), ProposalState::Open, "what waits already waits on");
 
-    let at_once = |bench: &mut Bench, command: &str| {
+    let at_once = |bench: &mut WorkspaceFixture, command: &str| {
         let what = ProposalInput::Command(Box::new(serde_json::from_str(command).unwrap()));
         let submit =
             Some(ProposalSubmission { title: "At once".to_owned(), ..ProposalSubmission::default() });
@@ -453,7 +453,7 @@ fn a_standing_approval_covers_what_it_says_and_nothing_else() {
 
 #[test]
 fn the_audit_says_what_was_taken_and_what_was_allowed_for_how_long() {
-    let mut bench = Bench::new();
+    let mut bench = WorkspaceFixture::new();
     let id = waiting(&mut bench);
     let taken = opened(&bench, id).elements[0].subject.to_string();
     accept_all(&mut bench, id).unwrap();
@@ -464,7 +464,7 @@ fn the_audit_says_what_was_taken_and_what_was_allowed_for_how_long() {
         client: Some("Agent".to_owned()),
         scope: "diagram".parse().unwrap(),
         boards: vec![main],
-        expires: Some(workspace_bench::START + DAY),
+        expires: Some(workspace_fixture::START + DAY),
     };
     let approval = step(&mut bench, |group, moment| group.grant(grant, false, &ada(), moment)).unwrap();
     let granted = audit(&bench).into_iter().find(|entry| entry.event == AuditEvent::Grant).unwrap();
@@ -472,7 +472,7 @@ fn the_audit_says_what_was_taken_and_what_was_allowed_for_how_long() {
     for part in ["diagram", "\"Agent\"", "main (b-", "until 2023-11-15T"] {
         assert!(words.contains(part), "{words}");
     }
-    let late = TimeAndSeed { time: workspace_bench::START + DAY, seed: 9 };
+    let late = TimeAndSeed { time: workspace_fixture::START + DAY, seed: 9 };
     step_at(&mut bench, late, |group, moment| {
         group.expire(moment.time);
         Ok(())
@@ -484,7 +484,7 @@ fn the_audit_says_what_was_taken_and_what_was_allowed_for_how_long() {
 
 #[test]
 fn a_reviewers_edit_is_theirs_and_voids_what_was_seen() {
-    let mut bench = Bench::new();
+    let mut bench = WorkspaceFixture::new();
     let id = waiting(&mut bench);
     let seen = yes(&bench, id);
     let commands = [serde_json::from_str(r#"{"updateNode":{"node":"proposed","label":"Better"}}"#).unwrap()];
@@ -500,7 +500,7 @@ fn a_reviewers_edit_is_theirs_and_voids_what_was_seen() {
 
 #[test]
 fn a_changed_line_of_the_audit_is_noticed_and_none_can_be_changed_in_place() {
-    let mut bench = Bench::new();
+    let mut bench = WorkspaceFixture::new();
     let id = waiting(&mut bench);
     accept_all(&mut bench, id).unwrap();
     let lines = bench.ws().audit(0, 1_000).unwrap();
@@ -522,7 +522,7 @@ fn a_changed_line_of_the_audit_is_noticed_and_none_can_be_changed_in_place() {
 
 #[test]
 fn changes_of_a_proposal_are_written_as_they_come() {
-    let mut bench = Bench::new();
+    let mut bench = WorkspaceFixture::new();
     for index in 0..30 {
         propose(&mut bench, "one", &note(&format!("n{index}")));
     }

@@ -2,7 +2,7 @@
 //! with later work kept.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
-mod workspace_bench;
+mod workspace_fixture;
 
 use authority::proposals::{AgentClient, AgentRequest, DraftSelector, ProposalInput, ProposalSubmission};
 use proptest::prelude::*;
@@ -13,7 +13,7 @@ use std::{
     path::Path,
 };
 use workspace::{MutationGroup, Reviewer, TimeAndSeed};
-use workspace_bench::Bench;
+use workspace_fixture::WorkspaceFixture;
 
 /// One call, about the notes `n0` to `n5` that are there, and about new ones.
 #[derive(Debug, Clone)]
@@ -59,8 +59,8 @@ impl Call {
 }
 
 /// Six notes, the first three of them frames that may hold others.
-fn prepared() -> (Bench, BTreeMap<u8, NodeId>) {
-    let mut bench = Bench::new();
+fn prepared() -> (WorkspaceFixture, BTreeMap<u8, NodeId>) {
+    let mut bench = WorkspaceFixture::new();
     for number in 0..6 {
         let kind = if number < 3 { "frame" } else { "sticky" };
         bench.run(&format!(
@@ -73,7 +73,7 @@ fn prepared() -> (Bench, BTreeMap<u8, NodeId>) {
 }
 
 fn step<T>(
-    bench: &mut Bench,
+    bench: &mut WorkspaceFixture,
     run: impl FnOnce(&mut MutationGroup<'_>, TimeAndSeed) -> Result<T, Refusal>,
 ) -> Result<T, Refusal> {
     let moment = bench.moment();
@@ -83,7 +83,7 @@ fn step<T>(
     result
 }
 
-fn ask(bench: &mut Bench, ask: &AgentRequest) -> Result<ProposalId, Refusal> {
+fn ask(bench: &mut WorkspaceFixture, ask: &AgentRequest) -> Result<ProposalId, Refusal> {
     let proposer = Proposer { key: "one".to_owned(), name: "Agent".to_owned(), version: "1".to_owned() };
     let client = AgentClient { proposer, connected: true, inherited_key: None };
     step(bench, |group, moment| group.submit(&client, ask, moment))
@@ -91,7 +91,7 @@ fn ask(bench: &mut Bench, ask: &AgentRequest) -> Result<ProposalId, Refusal> {
 }
 
 /// What waits of these calls; nothing when none of them changed anything.
-fn proposed(bench: &mut Bench, ids: &BTreeMap<u8, NodeId>, calls: &[Call]) -> Option<ProposalId> {
+fn proposed(bench: &mut WorkspaceFixture, ids: &BTreeMap<u8, NodeId>, calls: &[Call]) -> Option<ProposalId> {
     for call in calls {
         let what = ProposalInput::Command(Box::new(serde_json::from_str(&call.command(ids)).unwrap()));
         // A refusal is a part of the game.
@@ -106,7 +106,7 @@ fn ada() -> Reviewer {
 }
 
 /// The state, and every byte of every file but the journal's.
-fn everything(bench: &Bench) -> (Vec<u8>, BTreeMap<String, Vec<u8>>) {
+fn everything(bench: &WorkspaceFixture) -> (Vec<u8>, BTreeMap<String, Vec<u8>>) {
     fn files(folder: &Path, into: &mut BTreeMap<String, Vec<u8>>) {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
@@ -123,7 +123,7 @@ fn everything(bench: &Bench) -> (Vec<u8>, BTreeMap<String, Vec<u8>>) {
 }
 
 /// The nodes with their places.
-fn nodes(bench: &Bench) -> BTreeMap<NodeId, (Node, Option<Placement>)> {
+fn nodes(bench: &WorkspaceFixture) -> BTreeMap<NodeId, (Node, Option<Placement>)> {
     let state = bench.ws().snapshot();
     state.nodes().map(|node| (node.id, (Node::clone(node), state.placement(node.id)))).collect()
 }

@@ -1,17 +1,17 @@
 //! Saving: what it writes, moves and removes; and what counts as saved.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
-mod workspace_bench;
+mod workspace_fixture;
 
 use shared_protocol::{
     GraphDocument, RefusalCode,
     messages::{ConflictResolution, HeldReason},
 };
 use std::{fs, os::unix::fs::PermissionsExt as _};
-use workspace_bench::Bench;
+use workspace_fixture::WorkspaceFixture;
 
-fn two_notes() -> Bench {
-    let mut bench = Bench::new();
+fn two_notes() -> WorkspaceFixture {
+    let mut bench = WorkspaceFixture::new();
     bench.add("main", "a");
     bench.add("main", "b");
     bench.save();
@@ -20,10 +20,10 @@ fn two_notes() -> Bench {
 
 #[test]
 fn what_is_saved_is_told_by_revision() {
-    let mut bench = Bench::new();
+    let mut bench = WorkspaceFixture::new();
     assert!(bench.is_saved(), "a new workspace is saved");
     assert_eq!(bench.ws().status().undo, None);
-    let saved = |bench: &Bench| (bench.ws().saved_revision().0, bench.revision());
+    let saved = |bench: &WorkspaceFixture| (bench.ws().saved_revision().0, bench.revision());
     bench.add("main", "a");
     assert_eq!(saved(&bench), (0, 1));
     let (revision, files) = bench.workspace().save().unwrap();

@@ -2,13 +2,13 @@
 //! and after a crash the files follow the journal.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
-mod workspace_bench;
+mod workspace_fixture;
 
 use journal::{Journal, WorkspacePath};
 use shared_protocol::{Actor, ActorKind, Change, Operation, OperationKind, RefusalCode, SourcePath};
 use std::{fs, path::Path, sync::Arc};
 use workspace::SourceEdits;
-use workspace_bench::Bench;
+use workspace_fixture::WorkspaceFixture;
 
 const MANIFEST: &str = "specs/shop/sdd-bundle.yaml";
 const FEATURE: &str = "specs/shop/features/F-1.yaml";
@@ -24,28 +24,31 @@ fn write(root: &Path, file: &str, text: &str) {
 }
 
 /// A bundle of two files, opened for the first time.
-fn shop() -> Bench {
-    Bench::with_files(|root| {
+fn shop() -> WorkspaceFixture {
+    WorkspaceFixture::with_files(|root| {
         write(root, MANIFEST, "name: shop\n");
         write(root, FEATURE, "id: F-1 # first\n");
     })
 }
 
-fn source(bench: &Bench, file: &str) -> Option<String> {
+fn source(bench: &WorkspaceFixture, file: &str) -> Option<String> {
     bench.ws().snapshot().source(&path(file)).map(ToString::to_string)
 }
 
-fn on_disk(bench: &Bench, file: &str) -> Option<String> {
+fn on_disk(bench: &WorkspaceFixture, file: &str) -> Option<String> {
     fs::read_to_string(bench.root().join(file)).ok()
 }
 
-fn edit(bench: &mut Bench, edits: &[(&str, Option<&str>)]) -> Result<(), shared_protocol::Refusal> {
+fn edit(
+    bench: &mut WorkspaceFixture,
+    edits: &[(&str, Option<&str>)],
+) -> Result<(), shared_protocol::Refusal> {
     let edits: SourceEdits = edits.iter().map(|(file, text)| (path(file), text.map(Arc::from))).collect();
     let (actor, moment) = (Actor::new(ActorKind::Terminal, "ada"), bench.moment());
     bench.workspace().edit_sources("Edit the shop".to_owned(), edits, &actor, moment).map(drop)
 }
 
-fn look(bench: &mut Bench, file: &str) {
+fn look(bench: &mut WorkspaceFixture, file: &str) {
     let moment = bench.moment();
     bench.workspace().file_changed(&WorkspacePath::parse(file).unwrap(), moment);
 }
@@ -137,7 +140,7 @@ fn after_a_crash_the_files_follow_the_journal() {
 
 #[test]
 fn links_and_binary_files_are_named_and_left_alone() {
-    let mut bench = Bench::closed();
+    let mut bench = WorkspaceFixture::closed();
     write(bench.root(), MANIFEST, "name: shop\n");
     std::os::unix::fs::symlink("/etc/hostname", bench.root().join("specs/shop/out.yaml")).unwrap();
     fs::write(bench.root().join("specs/shop/bad.yaml"), b"\xff\xfe").unwrap();

@@ -6,7 +6,7 @@
 
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen as Width, SeccompCmpOp as Is, SeccompCondition,
-    SeccompFilter, SeccompRule, TargetArch, apply_filter_all_threads,
+    SeccompFilter, SeccompRule, TargetArch, apply_filter, apply_filter_all_threads,
 };
 use std::collections::BTreeMap;
 
@@ -81,6 +81,30 @@ pub(super) fn filter() -> bool {
     let Ok(arch) = TargetArch::try_from(std::env::consts::ARCH) else { return false };
     let (Some(allow), Some(deny)) = (allow_list(arch), deny_list(arch)) else { return false };
     apply_filter_all_threads(&allow).is_ok() && apply_filter_all_threads(&deny).is_ok()
+}
+
+/// Calls of a process that only waits for its child and ends as the child did.
+const WAITING: &[i64] = &[
+    libc::SYS_wait4,
+    libc::SYS_restart_syscall,
+    libc::SYS_rt_sigaction,
+    libc::SYS_rt_sigprocmask,
+    libc::SYS_rt_sigreturn,
+    libc::SYS_getpid,
+    libc::SYS_gettid,
+    libc::SYS_tgkill,
+    libc::SYS_exit_group,
+];
+
+/// Installs the filter of a waiter.
+pub(super) fn filter_waiter() {
+    let Ok(arch) = TargetArch::try_from(std::env::consts::ARCH) else { return };
+    let rules: SystemCallRules = WAITING.iter().map(|call| (*call, vec![])).collect();
+    let filter = SeccompFilter::new(rules, SeccompAction::KillProcess, SeccompAction::Allow, arch);
+    if let Ok(program) = filter.and_then(BpfProgram::try_from) {
+        // A waiter reads nothing, so a kernel without filters leaves nothing to attack.
+        let _ = apply_filter(&program);
+    }
 }
 
 fn allow_list(arch: TargetArch) -> Option<BpfProgram> {

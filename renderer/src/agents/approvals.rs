@@ -4,14 +4,16 @@
 use crate::{
     view::{FrameView, WindowAction},
     widgets::{focus_stroke, muted_ui},
-    wording::{ago, count_noun, line, unix_millis},
+    wording::{ago, line, unix_millis},
 };
 use canvas::theme::WorkbenchTheme;
 use egui::{RichText, TextEdit, Ui};
+use shared_protocol::text::count_noun;
 use shared_protocol::{
     BoardId,
+    decisions::{GrantApproval, RevokeApproval},
     proposal::Risk,
-    review::{ApprovalArea, ApprovalGrant, ApprovalScope, ReviewRequest, StandingApproval},
+    review::{ApprovalArea, ApprovalGrant, ApprovalScope, StandingApproval},
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -68,7 +70,10 @@ impl ApprovalsSection {
                 ui.horizontal(|ui| {
                     let grant = ui.add_enabled(!form.areas.is_empty(), egui::Button::new("Grant"));
                     if grant.on_disabled_hover_text("Select at least one area").clicked() {
-                        actions.push(WindowAction::Review(ReviewRequest::Grant(form.grant())));
+                        actions
+                            .push(WindowAction::request_then(GrantApproval { grant: form.grant() }, |_| {
+                                WindowAction::notify("Standing approval granted", Vec::new())
+                            }));
                         done = true;
                     }
                     done |= ui.button("Cancel").clicked();
@@ -94,7 +99,7 @@ fn approval_ui(
             ui.label(format!("{who} · {}", grant.scope));
             let name = format!("Revoke the approval of {who}");
             if ui.small_button("Revoke").accessible_name(name).clicked() {
-                actions.push(WindowAction::Review(ReviewRequest::Revoke(*id)));
+                actions.push(WindowAction::request(RevokeApproval { approval: *id }));
             }
         });
         let boards: Vec<String> = grant.boards.iter().map(|board| board_title(view, *board)).collect();

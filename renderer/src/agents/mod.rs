@@ -9,8 +9,8 @@ pub(crate) mod settings;
 use crate::view::WindowAction;
 use egui::Ui;
 use shared_protocol::{
-    mcp::{McpMode, McpRequest, McpView},
-    messages::WorkbenchRequest,
+    mcp::{McpMode, McpView},
+    requests::{ReadClientConfig, SetAgentMode},
 };
 
 /// Clients whose configuration can be copied: the id for main and the display name.
@@ -20,10 +20,6 @@ const CONFIGURABLE_CLIENTS: [(&str, &str); 4] = [
     ("vscode", "VS Code"),
     ("cursor", "Cursor"),
 ];
-
-pub(crate) fn push_request(actions: &mut Vec<WindowAction>, request: McpRequest) {
-    actions.push(WindowAction::Ask(WorkbenchRequest::Mcp(request)));
-}
 
 /// The name and description of a mode.
 fn mode_words(mode: McpMode) -> (&'static str, &'static str) {
@@ -42,7 +38,7 @@ fn mode_ui(ui: &mut Ui, mcp: &McpView, actions: &mut Vec<WindowAction>) {
             let (word, text) = mode_words(mode);
             let chosen = ui.selectable_label(mcp.mode == mode, word).on_hover_text(text);
             if chosen.clicked() && mcp.mode != mode {
-                push_request(actions, McpRequest::SetMode(mode));
+                actions.push(WindowAction::request(SetAgentMode { mode }));
             }
         }
     });
@@ -53,7 +49,8 @@ fn copy_configuration_ui(ui: &mut Ui, actions: &mut Vec<WindowAction>) {
         for (client, name) in CONFIGURABLE_CLIENTS {
             let button = ui.button(name).accessible_name(format!("Copy configuration for {name}"));
             if button.on_hover_text(format!("Copies the MCP configuration for {name}")).clicked() {
-                push_request(actions, McpRequest::ClientConfig { client: client.to_owned() });
+                let read = ReadClientConfig { client: client.to_owned() };
+                actions.push(WindowAction::request_then(read, WindowAction::CopyConfiguration));
             }
         }
     });

@@ -1,6 +1,6 @@
 //! The MCP pill in the status bar: shows the mode and port of the server. Its popover has the most used controls.
 
-use super::{copy_configuration_ui, mode_ui, mode_words, push_request};
+use super::{copy_configuration_ui, mode_ui, mode_words};
 use crate::{
     commands::CommandId,
     view::{FrameView, WindowAction},
@@ -8,7 +8,10 @@ use crate::{
 };
 use canvas::theme::WorkbenchTheme;
 use egui::{Button, Color32, Popup, PopupCloseBehavior, Response, RichText, Stroke, Ui, vec2};
-use shared_protocol::mcp::{McpMode, McpRequest, McpView};
+use shared_protocol::{
+    mcp::{McpMode, McpView},
+    requests::{RestartAgents, RotateToken},
+};
 
 const WIDTH: f32 = 320.0;
 
@@ -96,12 +99,12 @@ fn address_ui(ui: &mut Ui, theme: &WorkbenchTheme, mcp: &McpView, actions: &mut 
             .on_hover_text("Restarts the server, on the configured port if it is free")
             .clicked()
         {
-            push_request(actions, McpRequest::Restart);
+            actions.push(WindowAction::request(RestartAgents {}));
         }
         let rotate =
             ui.button("Rotate token").on_hover_text("Replaces the token. Every client must read the new one");
         if rotate.clicked() {
-            push_request(actions, McpRequest::RotateToken);
+            actions.push(WindowAction::request(RotateToken {}));
         }
     });
 }

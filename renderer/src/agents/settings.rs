@@ -1,11 +1,14 @@
 //! The MCP server section of the settings page. Main stores the settings; this section shows the latest state and sends
 //! requests.
 
-use super::{mode_ui, mode_words, push_request};
+use super::{mode_ui, mode_words};
 use crate::{view::WindowAction, widgets::muted_ui};
 use canvas::theme::WorkbenchTheme;
 use egui::{RichText, Ui};
-use shared_protocol::mcp::{McpRequest, McpView};
+use shared_protocol::{
+    mcp::McpView,
+    requests::{SetAgentPort, TestConnection},
+};
 
 const ALLOWED_PORTS: std::ops::RangeInclusive<u16> = 1024..=65535;
 
@@ -67,11 +70,13 @@ impl McpSettingsSection {
             }
             let changed = self.port.is_some_and(|port| port != mcp.configured_port);
             if ui.add_enabled(changed, egui::Button::new("Use this port")).clicked() {
-                push_request(actions, McpRequest::SetPort(port));
+                actions.push(WindowAction::request(SetAgentPort { port }));
                 self.port = None;
             }
             if ui.button("Test connection").on_hover_text("Requests /health as a client would").clicked() {
-                push_request(actions, McpRequest::TestConnection);
+                actions.push(WindowAction::request_then(TestConnection {}, |text| {
+                    WindowAction::notify(text, Vec::new())
+                }));
             }
         });
         if let Some(actual) = mcp.port.filter(|actual| *actual != mcp.configured_port) {

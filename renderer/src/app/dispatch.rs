@@ -1,15 +1,16 @@
 //! Carries commands of features to where they are performed: messages to their feature, requests to main, actions to the
 //! window.
 
-use super::{PendingRequest, Workbench, build_view};
+use super::{Workbench, build_view};
 use crate::{
     features::{
-        inspector::{InspectorMessage, InspectorPending},
-        review::{ReviewMessage, ReviewPending},
+        inspector::{InspectorMessage, InspectorReply},
+        review::{ReviewMessage, ReviewReply},
         terraform::TerraformMessage,
     },
-    frame::{CommandSender, Feature, FeatureCommand, FeatureContext, MainRequest},
-    terraform_answers::TerraformPending,
+    frame::{CommandSender, Feature, FeatureCommand, FeatureContext},
+    main_request::MainRequest,
+    terraform_answers::TerraformReply,
     view::{FrameView, WindowAction},
 };
 use egui::Context;
@@ -21,32 +22,40 @@ pub(super) enum FeatureMessage {
     Terraform(TerraformMessage),
 }
 
+/// A response of main to a request of one of the features.
+pub(super) enum FeatureReply {
+    Inspector(InspectorReply),
+    Review(ReviewReply),
+    Terraform(TerraformReply),
+}
+
 pub(super) enum WindowCommand {
     Message(FeatureMessage),
-    Request { request: MainRequest, pending: PendingRequest },
+    Reply(FeatureReply),
+    Request(MainRequest<WindowCommand>),
     Action(WindowAction),
 }
 
 macro_rules! routes {
-    ($($feature:ident: $message:ty, $pending:ty;)*) => {$(
+    ($($feature:ident: $message:ty, $reply:ty;)*) => {$(
         impl From<$message> for FeatureMessage {
             fn from(message: $message) -> Self {
                 Self::$feature(message)
             }
         }
 
-        impl From<$pending> for PendingRequest {
-            fn from(pending: $pending) -> Self {
-                Self::$feature(pending)
+        impl From<$reply> for FeatureReply {
+            fn from(reply: $reply) -> Self {
+                Self::$feature(reply)
             }
         }
     )*};
 }
 
 routes! {
-    Inspector: InspectorMessage, InspectorPending;
-    Review: ReviewMessage, ReviewPending;
-    Terraform: TerraformMessage, TerraformPending;
+    Inspector: InspectorMessage, InspectorReply;
+    Review: ReviewMessage, ReviewReply;
+    Terraform: TerraformMessage, TerraformReply;
 }
 
 /// Commands in the order of sending.
@@ -78,21 +87,21 @@ impl CommandQueue {
         run: impl FnOnce(&FeatureContext<'_, F>) -> R,
     ) -> R
     where
-        F: Feature<Message: Into<FeatureMessage>, Pending: Into<PendingRequest>>,
+        F: Feature<Message: Into<FeatureMessage>, Reply: Into<FeatureReply>>,
     {
         self.sender(|commands| run(&FeatureContext { view, egui, commands }))
     }
 
     pub(super) fn sender<F, R>(&mut self, run: impl FnOnce(&CommandSender<F>) -> R) -> R
     where
-        F: Feature<Message: Into<FeatureMessage>, Pending: Into<PendingRequest>>,
+        F: Feature<Message: Into<FeatureMessage>, Reply: Into<FeatureReply>>,
     {
         let sender = CommandSender::default();
         let result = run(&sender);
         self.0.extend(sender.into_commands().into_iter().map(|command| match command {
             FeatureCommand::Message(message) => WindowCommand::Message(message.into()),
-            FeatureCommand::Request { request, pending } => {
-                WindowCommand::Request { request, pending: pending.into() }
+            FeatureCommand::Request(request) => {
+                WindowCommand::Request(request.map(|reply| WindowCommand::Reply(reply.into())))
             }
             FeatureCommand::Action(action) => WindowCommand::Action(action),
         }));
@@ -103,15 +112,38 @@ impl CommandQueue {
 impl Workbench {
     pub(super) fn execute(&mut self, queue: CommandQueue, context: &Context) {
         for command in queue.0 {
-            match command {
-                WindowCommand::Message(message) => self.deliver(message, context),
-                WindowCommand::Request { request: MainRequest::Request(request), pending } => {
-                    self.send_request(request, pending);
+            self.execute_one(command, context);
+        }
+    }
+
+    pub(super) fn execute_one(&mut self, command: WindowCommand, context: &Context) {
+        match command {
+            WindowCommand::Message(message) => self.deliver(message, context),
+            WindowCommand::Reply(reply) => self.deliver_reply(reply, context),
+            WindowCommand::Request(request) => self.send(request),
+            WindowCommand::Action(action) => self.perform(action, context),
+        }
+    }
+
+    /// Hands a response to the feature that sent the request.
+    fn deliver_reply(&mut self, reply: FeatureReply, context: &Context) {
+        let mut queue = CommandQueue::default();
+        match reply {
+            FeatureReply::Inspector(reply) => {
+                queue.sender(|commands| self.inspector.receive(reply, commands));
+            }
+            FeatureReply::Review(reply) => {
+                let view = build_view(&self.replica, &self.session, &self.theme, self.badge_counts());
+                if let Some(view) = view {
+                    queue.feature(&view, context, |cx| self.review.receive(reply, cx));
                 }
-                WindowCommand::Request { request, pending } => self.request(request, pending),
-                WindowCommand::Action(action) => self.perform(action, context),
+            }
+            FeatureReply::Terraform(reply) => {
+                let answers = &mut self.session.terraform;
+                queue.sender(|commands| self.terraform.receive(reply, answers, context, commands));
             }
         }
+        self.execute(queue, context);
     }
 
     /// Hands a message to its feature and executes the commands that follow from it. Without a workspace there is no

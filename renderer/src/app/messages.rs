@@ -1,74 +1,70 @@
 //! Messages from main, and requests and presence to main.
 
-use super::{CreatedElements, PendingRequest, Workbench, build_view, dispatch::CommandQueue};
+use super::{CreatedElements, Workbench, dispatch::WindowCommand};
 use crate::{
     commands::CommandId,
-    features::review::ReviewPending,
-    frame::MainRequest,
+    features::review::{ReviewMessage, ReviewReply},
     main_connection::MainConnectionEvent,
+    main_request::{EncodedResponse, MainRequest},
     panels::notices::ToastTone,
     replica::ReplicaUpdate,
     saved_state::layout_to_text,
     tour::Tour,
     view::{WindowAction, nodes_of},
     welcome::WelcomePage,
-    wording::count_noun,
 };
 use canvas::Canvas;
 use egui::{Context, ViewportCommand};
+use shared_protocol::text::count_noun;
 use shared_protocol::{
-    BoardId, Change, ElementId, Refusal, RefusalCode,
-    messages::{DesignerActivity, Presence, WorkbenchRequest, WorkbenchResponse},
-    review::ReviewResponse,
+    BoardId, Change, Command, ElementId, Refusal,
+    decisions::WindowRequest,
+    messages::{AppliedCommand, DesignerActivity, Presence},
+    request::Request,
+    requests::{Quit, RunCommand, WorkbenchRequest},
 };
 use std::collections::BTreeSet;
 
 impl Workbench {
     /// Takes everything that has arrived, without waiting.
     pub fn receive(&mut self, context: &Context) {
+        let mut newest = None;
         while let Some(incoming) = self.link.next() {
             match incoming {
-                MainConnectionEvent::Message(message) => {
-                    let received = self.replica.receive(message);
-                    self.react(received, context);
-                }
+                MainConnectionEvent::Message(message) => match self.replica.receive(message) {
+                    // Drawn once, however often an agent has changed it since the last frame.
+                    ReplicaUpdate::Proposal(details) => newest = Some(details),
+                    update => self.react(update, context),
+                },
                 MainConnectionEvent::Frames { session, generation, screen, memory } => {
                     let adopted = self.panels.preview.screens.adopt(session, generation, screen, &memory);
                     if let Err(error) = adopted {
                         tracing::error!(%session, %error, "the frames of a preview cannot be shown");
                     }
                 }
-                MainConnectionEvent::NotSent { request, why } => {
-                    match request.and_then(|request| self.pending.remove(&request)) {
-                        Some(PendingRequest::Bundle(ticket)) => {
-                            let outcome = self.panels.specs.handle_send_failure(ticket);
-                            self.spec_outcome(outcome, context);
-                        }
-                        Some(PendingRequest::Upstream(ticket)) => {
-                            self.panels.managed_servers.handle_send_failure(ticket)
-                        }
-                        _ => {}
-                    }
-                    self.notices.show(ToastTone::Bad, "This is too much to send at once.", vec![why]);
+                MainConnectionEvent::NotSent { request, refusal } => {
+                    self.receive_response(request, Err(refusal), context);
                 }
                 MainConnectionEvent::Closed { why } => self.end(why.as_deref(), context),
             }
+        }
+        if let Some(details) = newest {
+            self.deliver(ReviewMessage::Changed(details), context);
         }
     }
 
     fn react(&mut self, received: ReplicaUpdate, context: &Context) {
         match received {
-            ReplicaUpdate::Ignored | ReplicaUpdate::Status | ReplicaUpdate::Bundles => {}
+            ReplicaUpdate::Ignored
+            | ReplicaUpdate::Status
+            | ReplicaUpdate::Bundles
+            | ReplicaUpdate::Proposal(_) => {}
             ReplicaUpdate::Terraform => self.update_standings(),
             ReplicaUpdate::RunLines { run, first, lines } => {
                 self.session.terraform.lines.push(run, first, lines)
             }
-            // Outdated proposals are requested before the next frame.
-            ReplicaUpdate::Review => {
-                self.panels.audit.mark_stale();
-                context.request_repaint_after(std::time::Duration::from_millis(1));
-            }
-            ReplicaUpdate::Previews => self.previews_told(context),
+            ReplicaUpdate::Review => self.panels.audit.mark_stale(),
+            ReplicaUpdate::Previews => self.update_previews(context),
             ReplicaUpdate::PreviewFrame { session, generation } => {
                 self.panels.preview.screens.record_generation(session, generation);
             }
@@ -78,7 +74,7 @@ impl Workbench {
             ReplicaUpdate::Opened(presence) => self.reset_for_workspace(&presence, context),
             ReplicaUpdate::Patched(changes) => self.patched(&changes, context),
             ReplicaUpdate::Registry => self.redraw_all(None),
-            ReplicaUpdate::Answered { request, result } => self.route_response(request, result, context),
+            ReplicaUpdate::Response { request, result } => self.receive_response(request, result, context),
             ReplicaUpdate::Raise => {
                 context.send_viewport_cmd(ViewportCommand::Minimized(false));
                 context.send_viewport_cmd(ViewportCommand::Focus);
@@ -185,156 +181,17 @@ impl Workbench {
         });
     }
 
-    /// Routes a response to the feature that sent the request. This is the only place that matches answers with purposes.
-    fn route_response(
-        &mut self,
-        request: u64,
-        result: Result<WorkbenchResponse, Refusal>,
-        context: &Context,
-    ) {
-        let pending = self.pending.remove(&request);
-        let answer = match (result, pending) {
-            (result, Some(PendingRequest::Bundle(ticket))) => {
-                let outcome = self.panels.specs.handle_response(ticket, result);
-                return self.spec_outcome(outcome, context);
-            }
-            (result, Some(PendingRequest::Upstream(ticket))) => {
-                return self.upstream_answered(ticket, result);
-            }
-            (Err(refusal), pending) => return self.handle_refusal(pending, refusal, context),
-            (Ok(answer), _) => answer,
+    /// Hands a response to the sender of its request. A response that is not one to a request of the window, or not of its
+    /// type, ends the connection.
+    fn receive_response(&mut self, request: u64, response: EncodedResponse, context: &Context) {
+        let Some(handler) = self.pending.remove(&request) else {
+            return self.end(Some("the main process answered a request that was not sent"), context);
         };
-        let mut queue = CommandQueue::default();
-        match (answer, pending) {
-            (WorkbenchResponse::Applied(applied), Some(PendingRequest::Promote)) => {
-                self.session.unsaved.clear();
-                self.notices.show(ToastTone::Good, applied.summary, Vec::new());
-            }
-            (WorkbenchResponse::Applied(applied), Some(PendingRequest::Change { select_created: true })) => {
-                self.session.created = CreatedElements::Select(applied.created);
-                self.select_created(context);
-            }
-            (WorkbenchResponse::Applied(applied), Some(PendingRequest::Note)) => {
-                self.session.created = CreatedElements::Write(applied.created);
-                self.select_created(context);
-            }
-            (WorkbenchResponse::Applied(applied), Some(PendingRequest::Nudge)) => {
-                self.nudge.acknowledge(applied.revision);
-                self.send_nudge_backlog();
-            }
-            (WorkbenchResponse::Saved { files, .. }, _) if files.is_empty() => {
-                self.notices.show(ToastTone::Good, "Saved", vec!["Nothing had changed.".to_owned()]);
-            }
-            (WorkbenchResponse::Saved { files, .. }, _) => {
-                let what = format!("Saved {}", count_noun(files.len(), "file"));
-                self.notices.show(ToastTone::Good, what, Vec::new());
-            }
-            (WorkbenchResponse::Log(entries), Some(PendingRequest::Inspector(_))) => {
-                self.inspector.received_operations(entries)
-            }
-            (WorkbenchResponse::Log(entries), _) => self.panels.log.receive(entries),
-            (WorkbenchResponse::AuditView(view), _) => self.panels.audit.receive(*view),
-            (WorkbenchResponse::ProblemReport(text), _) => {
-                if let Some(report) = &mut self.overlays.report {
-                    report.receive(text);
-                }
-            }
-            (WorkbenchResponse::Recents(recents), _) => {
-                if let Some(welcome) = &mut self.overlays.welcome {
-                    welcome.receive(recents);
-                }
-            }
-            // A workspace was opened or created, so the choice is done.
-            (WorkbenchResponse::Done, Some(PendingRequest::Welcome)) => self.overlays.welcome = None,
-            (WorkbenchResponse::Templates(boards), _) => {
-                if let Some(welcome) = &mut self.overlays.welcome {
-                    welcome.receive_templates(boards);
-                }
-            }
-            (WorkbenchResponse::PlainFolder(folder), _) => {
-                self.overlays.welcome = Some(WelcomePage::for_folder(Some(folder)))
-            }
-            (WorkbenchResponse::Demo { tour }, _) => self.demo_started(tour),
-            (WorkbenchResponse::Terraform(answer), pending) => {
-                if pending == Some(PendingRequest::Welcome) {
-                    self.imported_workspace();
-                }
-                let answers = &mut self.session.terraform;
-                queue.sender(|commands| self.terraform.handle_response(answer, answers, commands));
-            }
-            (WorkbenchResponse::Preview(answer), pending) => self.preview_answered(answer, pending),
-            (WorkbenchResponse::Text(text), Some(PendingRequest::Terraform(_))) => {
-                queue.sender(|commands| self.terraform.received_prices(text, context, commands));
-            }
-            (WorkbenchResponse::Text(text), Some(PendingRequest::Agents { copy: true })) => {
-                context.copy_text(text);
-                let next = "Paste it into the configuration of your client.".to_owned();
-                self.notices.show(ToastTone::Good, "Copied the configuration", vec![next]);
-            }
-            (WorkbenchResponse::Text(text), _) => self.notices.show(ToastTone::Good, text, Vec::new()),
-            (WorkbenchResponse::Review(ReviewResponse::Origins(origins)), _) => {
-                self.inspector.received_origins(origins)
-            }
-            (WorkbenchResponse::Review(answer), pending) => {
-                let pending = match pending {
-                    Some(PendingRequest::Review(pending)) => pending,
-                    _ => ReviewPending::Other,
-                };
-                if let Some(view) = build_view(&self.replica, &self.session, &self.theme, self.badge_counts())
-                {
-                    queue.feature(&view, context, |cx| self.review.handle_response(answer, pending, cx));
-                }
-            }
-            (WorkbenchResponse::Exported { path, .. }, Some(PendingRequest::AuditExport)) => {
-                let next = format!("`draftboard audit verify {path}` checks it anywhere.");
-                self.notices.show(ToastTone::Good, "Exported the audit", vec![path, next]);
-            }
-            (WorkbenchResponse::Exported { path, .. }, _) => {
-                self.notices.show(ToastTone::Good, "Exported the board", vec![path]);
-            }
-            _ => {}
+        match handler(response) {
+            Ok(Some(command)) => self.execute_one(command, context),
+            Ok(None) => {}
+            Err(error) => self.end(Some(&format!("a response of the main process: {error}")), context),
         }
-        self.execute(queue, context);
-    }
-
-    fn handle_refusal(&mut self, pending: Option<PendingRequest>, refusal: Refusal, context: &Context) {
-        let mut queue = CommandQueue::default();
-        match pending {
-            Some(PendingRequest::Review(pending)) => {
-                queue.sender(|commands| self.review.handle_refusal(pending, refusal, commands));
-                return self.execute(queue, context);
-            }
-            Some(PendingRequest::Terraform(pending)) => {
-                let answers = &mut self.session.terraform;
-                queue.sender(|commands| self.terraform.handle_refusal(pending, refusal, answers, commands));
-                return self.execute(queue, context);
-            }
-            // A partial revert keeps the conflicting parts.
-            Some(PendingRequest::Revert(revision)) if refusal.code == RefusalCode::Conflict => {
-                let partly = WindowAction::Ask(WorkbenchRequest::Revert { revision, partial: true });
-                return self.notices.offer(&refusal, "Revert partially", partly);
-            }
-            Some(PendingRequest::Inspector(pending)) => self.inspector.handle_refusal(pending),
-            Some(PendingRequest::Log) => self.panels.log.forget_asking(),
-            Some(PendingRequest::Audit) => self.panels.audit.forget_asking(),
-            Some(PendingRequest::Nudge) => self.nudge.give_up(),
-            Some(PendingRequest::PreviewLog(session)) => self.panels.preview.log.clear_request(session),
-            Some(PendingRequest::Promote) => {
-                let failed = refusal.failed.iter();
-                let why = failed.map(|failed| (failed.address.clone(), failed.message.clone()));
-                self.session.unsaved = why.collect();
-            }
-            Some(PendingRequest::Welcome | PendingRequest::Demo) => {
-                if pending == Some(PendingRequest::Demo) {
-                    self.tour = None;
-                }
-                if let Some(welcome) = &mut self.overlays.welcome {
-                    return welcome.refuse(refusal);
-                }
-            }
-            _ => {}
-        }
-        self.notices.refuse(&refusal);
     }
 
     /// Selects created elements once the response and the patch have both arrived, in either order.
@@ -381,46 +238,46 @@ impl Workbench {
         self.select(outermost, context);
     }
 
-    pub(super) fn send_request(&mut self, request: WorkbenchRequest, pending: PendingRequest) {
-        match self.review.redirect(request) {
-            Ok(edit @ MainRequest::Review(_)) => {
-                self.request(edit, PendingRequest::Review(ReviewPending::Edit))
-            }
-            Ok(request) => self.request(request, pending),
-            Err(refusal) => {
-                self.notices.refuse(&refusal);
-                self.nudge.give_up();
-            }
+    /// Changes the workspace, or the proposal that the reviewer edits.
+    pub(super) fn change(
+        &mut self,
+        command: Command,
+        then: impl Fn(Result<AppliedCommand, Refusal>) -> Option<WindowAction> + 'static,
+    ) {
+        match self.review.edit(command) {
+            Ok(edit) => self.send(MainRequest::new(edit, |result| {
+                Some(WindowCommand::Reply(ReviewReply::Edited(result).into()))
+            })),
+            Err(command) => self.request(RunCommand { command }, then),
         }
     }
 
-    /// Sends a request to main. A full connection is reported and the request forgotten: nothing was changed.
-    pub(super) fn request(&mut self, request: MainRequest, pending: PendingRequest) {
-        let is_review = matches!(request, MainRequest::Review(_));
-        let sent = match request {
-            MainRequest::Review(request) => self.link.review(request),
-            MainRequest::Request(request) => self.link.request(request),
-        };
-        let error = match sent {
-            Ok(id) => {
-                self.pending.insert(id, pending);
-                return;
-            }
-            Err(error) => format!("{error}."),
-        };
-        match pending {
-            PendingRequest::Bundle(ticket) => drop(self.panels.specs.handle_send_failure(ticket)),
-            PendingRequest::Upstream(ticket) => self.panels.managed_servers.handle_send_failure(ticket),
-            PendingRequest::Review(pending) => self.review.not_sent(pending),
-            PendingRequest::Terraform(pending) => {
-                let refusal = Refusal::new(RefusalCode::Internal, error.clone());
-                self.terraform.handle_send_failure(pending, &refusal, &mut self.session.terraform);
-            }
-            _ => {}
+    /// Undoes, repeats or reverts an operation, unless the reviewer edits a proposal.
+    pub(super) fn request_undo<R: Request<Response = AppliedCommand, Frame = WorkbenchRequest>>(
+        &mut self,
+        request: R,
+        then: impl Fn(Result<AppliedCommand, Refusal>) -> Option<WindowAction> + 'static,
+    ) {
+        match self.review.refuse_undo() {
+            Some(refusal) => self.notices.refuse(&refusal),
+            None => self.request(request, then),
         }
-        let more = if is_review { "Nothing was decided." } else { "Nothing was changed." };
-        let more = vec![format!("{more} Try again in a moment.")];
-        self.notices.show(ToastTone::Bad, super::perform::capitalised(&error), more);
+    }
+
+    /// Sends a request to main and performs the action that its response becomes.
+    pub(super) fn request<R: Request>(
+        &mut self,
+        request: R,
+        then: impl Fn(Result<R::Response, Refusal>) -> Option<WindowAction> + 'static,
+    ) where
+        WindowRequest: From<R::Frame>,
+    {
+        self.send(MainRequest::new(request, then).map(WindowCommand::Action));
+    }
+
+    pub(super) fn send(&mut self, request: MainRequest<WindowCommand>) {
+        let id = self.link.request(request.request);
+        self.pending.insert(id, request.handler);
     }
 
     pub(super) fn presence_changed(&mut self, context: &Context) {
@@ -487,8 +344,6 @@ impl Workbench {
         {
             tracing::warn!(%error, "presence could not be sent");
         }
-        if let Err(error) = self.link.request(WorkbenchRequest::Quit) {
-            tracing::warn!(%error, "cannot notify main that the window closes");
-        }
+        self.request(Quit {}, WindowAction::of_refusal);
     }
 }

@@ -23,12 +23,13 @@ use crate::{
     dialogs::Dialogs,
     dock::{Dock, DockLayout},
     features::{
-        inspector::{InspectorFeature, InspectorPending},
-        review::{ProposedWorkspace, ReviewFeature, ReviewPending},
+        inspector::InspectorFeature,
+        review::{ProposedWorkspace, ReviewFeature},
         terraform::TerraformFeature,
     },
     link_to::TraceLinkPicker,
     main_connection::MainConnection,
+    main_request::ResponseHandler,
     panel_id::PanelId,
     panels::{PanelStates, notices::Toasts},
     presence::PresenceDebounce,
@@ -38,13 +39,13 @@ use crate::{
     saved_state::WindowSettings,
     settings_page::SettingsPage,
     specs::NewEntityPicker,
-    terraform_answers::{TerraformAnswers, TerraformPending},
+    terraform_answers::TerraformAnswers,
     tour::Tour,
     view::{FrameView, SpecHistory},
     welcome::WelcomePage,
 };
 use canvas::{Canvas, theme::WorkbenchTheme};
-use dispatch::CommandQueue;
+use dispatch::{CommandQueue, WindowCommand};
 use egui::{Context, Ui, ViewportCommand};
 use nudge::NudgeQueue;
 use shared_protocol::{
@@ -106,41 +107,6 @@ impl ReviewMode {
     fn edited_workspace(&self) -> Option<&Arc<ProposedWorkspace>> {
         if let Self::Editing(edited) = self { Some(edited) } else { None }
     }
-}
-
-/// The purpose of a request, kept until main responds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum PendingRequest {
-    Change {
-        select_created: bool,
-    },
-    /// A sticky note, opened for writing when it arrives.
-    Note,
-    Revert(Revision),
-    Nudge,
-    Log,
-    Audit,
-    AuditExport,
-    /// Another workspace, or the content of the welcome page.
-    Welcome,
-    Demo,
-    Inspector(InspectorPending),
-    Review(ReviewPending),
-    /// A request about agents. The response is shown, or copied to the clipboard.
-    Agents {
-        copy: bool,
-    },
-    /// A request about spec bundles, with its ticket.
-    Bundle(u64),
-    Terraform(TerraformPending),
-    /// A new preview session, shown when it starts.
-    Preview,
-    PreviewLog(PreviewId),
-    /// A request about managed servers, with its ticket.
-    Upstream(u64),
-    /// Saves overrides to boards and components.
-    Promote,
-    Other,
 }
 
 /// Popups above everything else.
@@ -207,7 +173,8 @@ pub struct Workbench {
     tour: Option<Tour>,
     dialogs: Dialogs,
     notices: Toasts,
-    pending: BTreeMap<u64, PendingRequest>,
+    /// What becomes of the response to each request.
+    pending: BTreeMap<u64, ResponseHandler<WindowCommand>>,
     nudge: NudgeQueue,
     presence: PresenceDebounce,
     counts: Option<(Revision, Option<BoardId>, (usize, usize))>,
@@ -265,7 +232,7 @@ impl Workbench {
 
     /// Sets where to report the reason that the workspace was lost.
     #[must_use]
-    pub fn with_loss_report(mut self, lost: Arc<OnceLock<String>>) -> Self {
+    pub fn reporting_to(mut self, lost: Arc<OnceLock<String>>) -> Self {
         self.loss_reason = lost;
         self
     }
@@ -277,19 +244,22 @@ impl Workbench {
         self.count();
         let mut queue = CommandQueue::default();
         let had_popup = self.has_popup();
-        self.follow_review(&context);
+        self.update_review_mode(&context);
         self.session.previewing = self.dock.is_in_front(PanelId::Preview);
         self.commit_pending_input(&context, &mut queue);
         self.follow_terraform(&context, &mut queue);
         self.keys(&context, &mut queue);
         self.layout_ui(ui, &mut queue);
         self.overlays_ui(&context, &mut queue);
-        self.handle_dialogs(&mut queue);
+        self.receive_dialogs(&mut queue);
         self.execute(queue, &context);
         self.schedule_presence_if_changed(&context);
         self.update_activity(&context, had_popup);
         self.send_presence(&context);
         self.title(&context);
+        if self.link.has_unsent() {
+            context.request_repaint();
+        }
         self.had_focus = context.memory(|memory| memory.focused().is_some());
     }
 
@@ -331,7 +301,7 @@ impl Workbench {
         }
     }
 
-    fn handle_dialogs(&mut self, queue: &mut CommandQueue) {
+    fn receive_dialogs(&mut self, queue: &mut CommandQueue) {
         let root = self.replica.workspace().map_or("", |workspace| workspace.root.as_str());
         queue.actions(|actions| self.dialogs.receive(root, actions));
     }

@@ -1,8 +1,9 @@
 //! Nudges by arrow keys, which repeat faster than operations become durable. While one nudge is in flight later ones
 //! add up, and are sent together when the replica has caught up, so that none starts from an outdated position.
 
-use super::{PendingRequest, Workbench};
-use shared_protocol::{Command, NodeId, Revision, command::PlaceNode, messages::WorkbenchRequest};
+use super::Workbench;
+use crate::view::WindowAction;
+use shared_protocol::{Command, NodeId, Revision, command::PlaceNode};
 use std::collections::BTreeSet;
 
 #[derive(Debug, Default)]
@@ -15,17 +16,17 @@ pub(super) struct NudgeQueue {
 enum NudgeState {
     #[default]
     Idle,
-    Asked,
+    Sent,
     /// Accepted; the replica must reach this revision.
     Until(Revision),
 }
 
 impl NudgeQueue {
-    pub(super) fn acknowledge(&mut self, revision: Revision) {
+    pub(super) fn wait_for(&mut self, revision: Revision) {
         self.state = NudgeState::Until(revision);
     }
 
-    pub(super) fn give_up(&mut self) {
+    pub(super) fn clear(&mut self) {
         *self = Self::default();
     }
 }
@@ -40,7 +41,7 @@ impl Workbench {
     pub(super) fn send_nudge_backlog(&mut self) {
         let Some(workspace) = self.replica.workspace() else { return };
         match self.nudge.state {
-            NudgeState::Asked => return,
+            NudgeState::Sent => return,
             NudgeState::Until(revision) if workspace.snapshot.revision() < revision => return,
             NudgeState::Idle | NudgeState::Until(_) => self.nudge.state = NudgeState::Idle,
         }
@@ -54,8 +55,13 @@ impl Workbench {
             .filter_map(|id| Some(PlaceNode::new(id, workspace.snapshot.placement(id)?.moved_by(dx, dy))))
             .collect();
         if !items.is_empty() {
-            self.nudge.state = NudgeState::Asked;
-            self.send_request(WorkbenchRequest::Run(Command::Place { items }), PendingRequest::Nudge);
+            self.nudge.state = NudgeState::Sent;
+            self.change(Command::Place { items }, |result| {
+                Some(match result {
+                    Ok(applied) => WindowAction::Nudged(applied.revision),
+                    Err(refusal) => WindowAction::RefuseNudge(refusal),
+                })
+            });
         }
     }
 

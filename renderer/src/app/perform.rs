@@ -1,27 +1,21 @@
 //! Performs the actions of panels.
 
-pub(super) use crate::panels::notices::capitalised;
-
-use super::{CreatedElements, PendingRequest, Workbench};
+use super::{CreatedElements, Workbench, dispatch::WindowCommand};
 use crate::{
     dialogs::ModalDialog,
-    features::{
-        inspector::InspectorMessage,
-        review::{ReviewFeature, ReviewMessage},
-    },
-    frame::{Feature, MainRequest},
+    features::{inspector::InspectorMessage, review::ReviewMessage},
     link_to::TraceLinkPicker,
     node_placement::{add_at, add_connected, parent_for},
     panel_id::PanelId,
     panels::notices::ToastTone,
-    terraform_answers::TerraformPending,
-    tour::Tour,
     view::WindowAction,
 };
 use egui::Context;
 use shared_protocol::{
-    AddNode, BoardId, BoardPoint, Command, EdgeEndpoint, ElementId, NodeRef, Refusal, TypeId,
-    mcp::McpRequest, messages::WorkbenchRequest, preview_sessions::PreviewRequest,
+    AddNode, BoardId, BoardPoint, Command, EdgeEndpoint, ElementId, NodeRef, Refusal, RefusalCode, Revision,
+    TypeId,
+    messages::AppliedCommand,
+    requests::{RevertOperation, UndoLast},
 };
 use std::{cmp::Ordering, collections::BTreeSet};
 
@@ -30,36 +24,9 @@ impl Workbench {
         match action {
             WindowAction::Do(id) => self.run_command(id, context),
             WindowAction::Run(command) => self.run(command),
-            WindowAction::Ask(request) => {
-                let pending = match request {
-                    WorkbenchRequest::Terraform(ref request) => {
-                        PendingRequest::Terraform(TerraformPending::from_request(request))
-                    }
-                    WorkbenchRequest::Log { .. } => PendingRequest::Log,
-                    WorkbenchRequest::AuditView { .. } => PendingRequest::Audit,
-                    WorkbenchRequest::AuditExport { .. } => PendingRequest::AuditExport,
-                    WorkbenchRequest::Preview(PreviewRequest::Log { session, .. }) => {
-                        PendingRequest::PreviewLog(session)
-                    }
-                    WorkbenchRequest::Mcp(McpRequest::ClientConfig { .. }) => {
-                        PendingRequest::Agents { copy: true }
-                    }
-                    WorkbenchRequest::Mcp(_) => PendingRequest::Agents { copy: false },
-                    WorkbenchRequest::Open(_)
-                    | WorkbenchRequest::New { .. }
-                    | WorkbenchRequest::OpenExample
-                    | WorkbenchRequest::ImportFolder(_)
-                    | WorkbenchRequest::Templates
-                    | WorkbenchRequest::Recents
-                    | WorkbenchRequest::ForgetRecent(_) => PendingRequest::Welcome,
-                    WorkbenchRequest::StartDemo => PendingRequest::Demo,
-                    WorkbenchRequest::Revert { revision, partial: false } => PendingRequest::Revert(revision),
-                    _ => PendingRequest::Other,
-                };
-                if pending == PendingRequest::Demo {
-                    self.tour = Some(Tour::Starting { by_command: self.overlays.welcome.is_none() });
-                }
-                self.send_request(request, pending);
+            WindowAction::Request(request) => self.send(request.map(WindowCommand::Action)),
+            WindowAction::Revert { revision, partial } => {
+                self.request_undo(RevertOperation { revision, partial }, offer_partial(revision));
             }
             WindowAction::Select(selection) => self.select(selection, context),
             WindowAction::Reveal(element) => self.reveal(element, context),
@@ -104,30 +71,31 @@ impl Workbench {
                 self.session.created = CreatedElements::Select(elements);
                 self.select_created(context);
             }
-            WindowAction::CloseDialog => self.dialogs.close(),
-            WindowAction::DropNudges => self.nudge.give_up(),
-            WindowAction::Review(request) => {
-                let request = MainRequest::Review(request);
-                let pending = PendingRequest::Review(ReviewFeature::describe_request(&request));
-                self.request(request, pending);
+            WindowAction::WriteNote(elements) => {
+                self.session.created = CreatedElements::Write(elements);
+                self.select_created(context);
             }
+            WindowAction::CopyConfiguration(text) => {
+                context.copy_text(text);
+                let next = "Paste it into the configuration of your client.".to_owned();
+                self.notices.show(ToastTone::Good, "Copied the configuration", vec![next]);
+            }
+            WindowAction::CloseDialog => self.dialogs.close(),
+            WindowAction::DropNudges => self.nudge.clear(),
             WindowAction::OpenProposal(id) => self.deliver(ReviewMessage::Open(id), context),
             WindowAction::CloseProposal => self.deliver(ReviewMessage::Close, context),
             WindowAction::StartPreview(shown) => self.start_preview(shown, context),
             WindowAction::LookAt(session) => self.session.visible_preview = Some(session),
             WindowAction::SetOverriding(on) => self.session.overriding = on,
             WindowAction::Promote(which) => {
-                self.send_request(
-                    WorkbenchRequest::Run(Command::PromoteOverrides(which)),
-                    PendingRequest::Promote,
-                );
+                self.change(Command::PromoteOverrides(which), |result| Some(WindowAction::Promoted(result)));
             }
             WindowAction::Gesture(session, gesture) => {
                 if let Err(error) = self.link.preview(session, gesture) {
                     tracing::debug!(%error, "cannot send to the preview");
                 }
             }
-            WindowAction::Upstream { ticket, ask } => self.send_server_request(ticket, ask),
+            WindowAction::StartDemo => self.start_demo(),
             WindowAction::OpenServer(server) => {
                 self.panels.managed_servers.open(server);
                 self.dock.show(PanelId::Upstreams);
@@ -136,25 +104,77 @@ impl Workbench {
                 let Some(newest) = self.workspace().map(|workspace| workspace.snapshot.revision()) else {
                     return;
                 };
-                let request = match newest.cmp(&revision) {
-                    Ordering::Equal => WorkbenchRequest::Undo,
+                match newest.cmp(&revision) {
+                    Ordering::Equal => self.request_undo(UndoLast {}, offer_partial(revision)),
                     // The patch of the operation has not arrived yet.
-                    Ordering::Less => WorkbenchRequest::Revert { revision, partial: false },
+                    Ordering::Less => {
+                        self.perform(WindowAction::Revert { revision, partial: false }, context)
+                    }
                     Ordering::Greater => {
                         let more = vec!["Revert it in the log to keep later changes.".to_owned()];
                         let message = "Nothing was undone: the workspace has changed since.";
-                        return self.notices.show(ToastTone::Bad, message, more);
+                        self.notices.show(ToastTone::Bad, message, more);
                     }
-                };
-                self.send_request(request, PendingRequest::Revert(revision));
+                }
             }
+            WindowAction::Nudged(revision) => {
+                self.nudge.wait_for(revision);
+                self.send_nudge_backlog();
+            }
+            WindowAction::RefuseNudge(refusal) => {
+                self.nudge.clear();
+                self.notices.refuse(&refusal);
+            }
+            WindowAction::Promoted(result) => self.receive_promoted(result),
+            WindowAction::BoardImported(imported) => self.receive_import(imported, context),
+            WindowAction::DemoStarted(result) => self.receive_demo(result),
+            WindowAction::ProblemReportRead(text) => {
+                if let Some(report) = &mut self.overlays.report {
+                    report.receive(text);
+                }
+            }
+            WindowAction::LogRead(result) => {
+                if let Some(refusal) = self.panels.log.receive(result) {
+                    self.notices.refuse(&refusal);
+                }
+            }
+            WindowAction::AuditRead(result) => {
+                if let Some(refusal) = self.panels.audit.receive(result) {
+                    self.notices.refuse(&refusal);
+                }
+            }
+            WindowAction::PreviewLogRead(session, result) => {
+                if let Some(refusal) = self.panels.preview.log.receive(session, result) {
+                    self.notices.refuse(&refusal);
+                }
+            }
+            WindowAction::Welcome(response) => self.receive_welcome(response, context),
+            WindowAction::Upstream { request, response } => self.receive_upstream(request, response),
         }
     }
 
     /// Sends a change. Created elements are selected when they arrive.
     pub(super) fn run(&mut self, command: Command) {
         let select_created = selects_what_it_makes(&command);
-        self.send_request(WorkbenchRequest::Run(command), PendingRequest::Change { select_created });
+        self.change(command, move |result| match result {
+            Ok(applied) => select_created.then_some(WindowAction::SelectCreated(applied.created)),
+            Err(refusal) => Some(WindowAction::Refuse(refusal)),
+        });
+    }
+
+    fn receive_promoted(&mut self, result: Result<AppliedCommand, Refusal>) {
+        match result {
+            Ok(applied) => {
+                self.session.unsaved.clear();
+                self.notices.show(ToastTone::Good, applied.summary, Vec::new());
+            }
+            Err(refusal) => {
+                let failed = refusal.failed.iter();
+                let why = failed.map(|failed| (failed.address.clone(), failed.message.clone()));
+                self.session.unsaved = why.collect();
+                self.notices.refuse(&refusal);
+            }
+        }
     }
 
     fn run_or_refuse(&mut self, command: impl FnOnce(&Self) -> Result<Option<Command>, Refusal>) {
@@ -241,6 +261,18 @@ impl Workbench {
         let Some(board) = view.board() else { return Ok(None) };
         let def = view.snapshot.registry().require(type_id)?;
         add_connected(view.snapshot, board, def, at, from).map(Some)
+    }
+}
+
+/// Offers to revert the parts that do not conflict.
+fn offer_partial(revision: Revision) -> impl Fn(Result<AppliedCommand, Refusal>) -> Option<WindowAction> {
+    move |result| match result {
+        Ok(_) => None,
+        Err(refusal) if refusal.code == RefusalCode::Conflict => {
+            let action = Box::new(WindowAction::Revert { revision, partial: true });
+            Some(WindowAction::Offer { refusal, text: "Revert partially", action })
+        }
+        Err(refusal) => Some(WindowAction::Refuse(refusal)),
     }
 }
 

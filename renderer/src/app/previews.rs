@@ -1,18 +1,20 @@
 //! Starts and follows previews.
 
-use super::{PendingRequest, Workbench};
-use crate::{commands::CommandId as Id, panel_id::PanelId, preview_display::preview_target};
+use super::Workbench;
+use crate::{
+    commands::CommandId as Id, panel_id::PanelId, preview_display::preview_target, view::WindowAction,
+};
 use egui::Context;
 use shared_protocol::{
-    messages::WorkbenchRequest,
-    preview_sessions::{PreviewId, PreviewRequest, PreviewResponse, PreviewSessionStatus, PreviewTarget},
+    preview_sessions::{PreviewId, PreviewSessionStatus, PreviewTarget},
     preview_wire::PreviewMode,
+    requests::{ClosePreview, RestartPreview, SetPreviewMode, StartPreview, StopPreview},
 };
 use std::collections::BTreeSet;
 
 impl Workbench {
     /// Forgets the state of sessions that ended.
-    pub(super) fn previews_told(&mut self, context: &Context) {
+    pub(super) fn update_previews(&mut self, context: &Context) {
         let sessions: Vec<PreviewId> =
             self.replica.previews().sessions.iter().map(|session| session.id).collect();
         self.panels.preview.retain(&sessions);
@@ -42,29 +44,13 @@ impl Workbench {
             );
             self.session.visible_preview = Some(id);
             if ended {
-                self.send_preview_request(PreviewRequest::Restart(id));
+                self.request(RestartPreview { session: id }, WindowAction::of_refusal);
             }
             return;
         }
         let screen = self.panels.preview.first_screen(context, self.theme.dark);
-        let request = PreviewRequest::Start { shows: shown, screen };
-        self.send_request(WorkbenchRequest::Preview(request), PendingRequest::Preview);
-    }
-
-    fn send_preview_request(&mut self, request: PreviewRequest) {
-        self.send_request(WorkbenchRequest::Preview(request), PendingRequest::Other);
-    }
-
-    pub(super) fn preview_answered(&mut self, answer: PreviewResponse, pending: Option<PendingRequest>) {
-        match (answer, pending) {
-            (PreviewResponse::Started(session), Some(PendingRequest::Preview)) => {
-                self.session.visible_preview = Some(session);
-            }
-            (PreviewResponse::Log(lines), Some(PendingRequest::PreviewLog(session))) => {
-                self.panels.preview.log.receive(session, lines);
-            }
-            _ => {}
-        }
+        let start = WindowAction::request_then(StartPreview { shows: shown, screen }, WindowAction::LookAt);
+        self.perform(start, context);
     }
 
     pub(super) fn run_preview_command(&mut self, id: Id, context: &Context) {
@@ -79,14 +65,16 @@ impl Workbench {
             (Id::PreviewInspect, Some((session, mode))) => {
                 let mode =
                     if mode == PreviewMode::Inspect { PreviewMode::Interact } else { PreviewMode::Inspect };
-                self.send_preview_request(PreviewRequest::Mode { session, mode });
+                self.request(SetPreviewMode { session, mode }, WindowAction::of_refusal);
             }
             (Id::PreviewRestart, Some((session, _))) => {
-                self.send_preview_request(PreviewRequest::Restart(session))
+                self.request(RestartPreview { session }, WindowAction::of_refusal);
             }
-            (Id::PreviewStop, Some((session, _))) => self.send_preview_request(PreviewRequest::Stop(session)),
+            (Id::PreviewStop, Some((session, _))) => {
+                self.request(StopPreview { session }, WindowAction::of_refusal);
+            }
             (Id::PreviewClose, Some((session, _))) => {
-                self.send_preview_request(PreviewRequest::Close(session))
+                self.request(ClosePreview { session }, WindowAction::of_refusal);
             }
             _ => {}
         }

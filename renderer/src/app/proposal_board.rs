@@ -7,13 +7,8 @@ use egui::{Context, Key, Panel, Ui};
 use shared_protocol::BoardId;
 
 impl Workbench {
-    /// Requests a proposal that is missing or outdated, and shows the workspace or the proposal that is edited.
-    pub(super) fn follow_review(&mut self, context: &Context) {
-        if self.replica.workspace().is_some() {
-            let mut queue = CommandQueue::default();
-            queue.sender(|commands| self.review.request_outdated(self.replica.review(), commands));
-            self.execute(queue, context);
-        }
+    /// Shows the workspace, or the proposal that is edited.
+    pub(super) fn update_review_mode(&mut self, context: &Context) {
         let mode = match self.review.edited_workspace() {
             Some(edited) => ReviewMode::Editing(edited.clone()),
             None if self.review.is_reviewing() => ReviewMode::Looking,

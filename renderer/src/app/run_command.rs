@@ -1,6 +1,6 @@
 //! Runs the commands of the command table.
 
-use super::{PendingRequest, Workbench};
+use super::Workbench;
 use crate::{
     clipboard,
     command_palette::CommandPalette,
@@ -27,11 +27,12 @@ use crate::{
 use authority::may_contain;
 use canvas::{BoardScene, Canvas};
 use egui::{Context, ViewportCommand};
+use shared_protocol::text::count_noun;
 use shared_protocol::{
     BoardId, BoardKind, BoardPoint, Command, ElementId, GraphFragment, NodeId, NodeRef,
     command::{LayoutAxis, NodeAlignment},
-    messages::WorkbenchRequest,
     preview_wire::PreviewMode,
+    requests::{Quit, RedoLast, ReportProblem, SaveFiles, UndoLast},
 };
 
 const NOTE: &str = "notes/sticky";
@@ -43,13 +44,13 @@ impl Workbench {
         match id {
             Id::Welcome => self.overlays.welcome = Some(WelcomePage::default()),
             Id::OpenFolder => self.open_path_dialog(PathPurpose::OpenWorkspace, context),
-            Id::OpenExample => self.send_request(WorkbenchRequest::OpenExample, PendingRequest::Welcome),
-            Id::StartDemo => self.perform(WindowAction::Ask(WorkbenchRequest::StartDemo), context),
+            Id::OpenExample => self.perform(WindowAction::open_example(), context),
+            Id::StartDemo => self.start_demo(),
             Id::Save => self.save(context),
             Id::ExportBoard => self.export(context),
-            Id::Quit => self.send_request(WorkbenchRequest::Quit, PendingRequest::Other),
-            Id::Undo => self.send_request(WorkbenchRequest::Undo, PendingRequest::Other),
-            Id::Redo => self.send_request(WorkbenchRequest::Redo, PendingRequest::Other),
+            Id::Quit => self.request(Quit {}, WindowAction::of_refusal),
+            Id::Undo => self.request_undo(UndoLast {}, WindowAction::of_refusal),
+            Id::Redo => self.request_undo(RedoLast {}, WindowAction::of_refusal),
             Id::Cut => {
                 self.copy(context);
                 self.delete();
@@ -125,7 +126,8 @@ impl Workbench {
             Id::Shortcuts => self.overlays.shortcuts = true,
             Id::ReportProblem => {
                 self.overlays.report = Some(ProblemReportDialog::default());
-                self.send_request(WorkbenchRequest::ProblemReport, PendingRequest::Other);
+                let read = WindowAction::ProblemReportRead;
+                self.perform(WindowAction::request_then(ReportProblem {}, read), context);
             }
             Id::AddServer => self.add_upstream(AddServerMethod::Form),
             Id::ImportServers => self.add_upstream(AddServerMethod::Programs),
@@ -187,7 +189,13 @@ impl Workbench {
         if self.dock.is_in_front(PanelId::Reader) {
             self.save_page(context);
         }
-        self.send_request(WorkbenchRequest::Save, PendingRequest::Other);
+        self.perform(
+            WindowAction::request_then(SaveFiles {}, |saved| match saved.files.len() {
+                0 => WindowAction::notify("Saved", vec!["Nothing had changed.".to_owned()]),
+                count => WindowAction::notify(format!("Saved {}", count_noun(count, "file")), Vec::new()),
+            }),
+            context,
+        );
     }
 
     fn export(&mut self, context: &Context) {
@@ -305,7 +313,13 @@ impl Workbench {
         let at = canvas.pointer_board_position().unwrap_or_else(|| canvas.centre());
         let Ok(note) = NOTE.parse() else { return };
         match self.add_at(&note, at) {
-            Ok(Some(command)) => self.send_request(WorkbenchRequest::Run(command), PendingRequest::Note),
+            Ok(Some(command)) => {
+                self.change(command, |result| {
+                    Some(result.map_or_else(WindowAction::Refuse, |applied| {
+                        WindowAction::WriteNote(applied.created)
+                    }))
+                })
+            }
             Ok(None) => {}
             Err(refusal) => self.notices.refuse(&refusal),
         }

@@ -1,6 +1,6 @@
 //! Performs actions on specs and handles their responses.
 
-use super::{PendingRequest, Workbench};
+use super::Workbench;
 use crate::{
     commands::CommandId as Id,
     dialogs::ModalDialog,
@@ -10,11 +10,7 @@ use crate::{
     view::{SpecAction, SpecPage, WindowAction, entity_of, entity_of_node, node_of},
 };
 use egui::Context;
-use shared_protocol::{
-    ElementId, NodeId,
-    bundle::{BundleRequest, EntityRef},
-    messages::WorkbenchRequest,
-};
+use shared_protocol::{ElementId, NodeId, bundle::EntityRef, requests::DrawMap};
 
 /// The default depth of a map.
 const REACH: u32 = 2;
@@ -22,8 +18,9 @@ const REACH: u32 = 2;
 impl Workbench {
     pub(super) fn perform_spec(&mut self, action: SpecAction, context: &Context) {
         match action {
-            SpecAction::Ask { ticket, request } => {
-                self.send_request(WorkbenchRequest::Bundle(request), PendingRequest::Bundle(ticket));
+            SpecAction::Receive { workspace, response } => {
+                let outcome = self.panels.specs.receive(workspace, *response);
+                self.perform_outcome(outcome, context);
             }
             SpecAction::Open(page) => self.open_page(page),
             SpecAction::OpenAt(entity, field) => {
@@ -91,8 +88,7 @@ impl Workbench {
         }
     }
 
-    /// Handles the outcome of a response about specs.
-    pub(super) fn spec_outcome(&mut self, outcome: SpecOutcome, context: &Context) {
+    fn perform_outcome(&mut self, outcome: SpecOutcome, context: &Context) {
         match outcome {
             SpecOutcome::Nothing => {}
             SpecOutcome::Refused(refusal) => self.notices.refuse(&refusal),
@@ -160,7 +156,7 @@ impl Workbench {
 
     fn draw_map(&mut self, bundle: String, around: Option<EntityRef>, depth: u32, context: &Context) {
         let mut actions = Vec::new();
-        self.panels.specs.draw_map(BundleRequest::DrawMap { bundle, around, depth }, &mut actions);
+        self.panels.specs.draw_map(DrawMap { bundle, around, depth }, &mut actions);
         self.perform_all(actions, context);
     }
 

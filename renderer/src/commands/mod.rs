@@ -288,9 +288,7 @@ impl CommandDef {
         };
         match what {
             Some(what) => {
-                let short: String = what.chars().take(40).collect();
-                let more = if short.len() < what.len() { "…" } else { "" };
-                Cow::Owned(format!("{} {short}{more}", self.text))
+                Cow::Owned(format!("{} {}", self.text, shared_protocol::text::truncate_chars(what, 40)))
             }
             None => Cow::Borrowed(self.text),
         }

@@ -71,7 +71,7 @@ impl Dialogs {
         let Some((purpose, picked)) = &self.native else { return };
         let Ok(picked) = picked.try_recv() else { return };
         match picked {
-            PickedPath::Path(path) => actions.push(WindowAction::Ask(purpose.request(path))),
+            PickedPath::Path(path) => actions.push(purpose.action(path)),
             PickedPath::Cancelled => {}
             PickedPath::Unavailable(why) => self.modal = Some(ModalDialog::path(purpose.clone(), root, why)),
         }

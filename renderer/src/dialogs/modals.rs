@@ -143,7 +143,7 @@ impl ModalDialog {
             Self::RemoveBoard { board } => {
                 let title = view.snapshot.board(*board).map_or("this board", |board| board.title.as_str());
                 let nodes = view.snapshot.nodes_on(*board).count();
-                let what = if nodes == 1 { "1 node".to_owned() } else { format!("{nodes} nodes") };
+                let what = shared_protocol::text::count_noun(nodes, "node");
                 ui.label(format!("Removes “{title}” and the {what} on it. Undo restores them."));
             }
             Self::DeleteEntity { entity, referrers } => delete_ui(ui, view, entity, referrers),
@@ -192,7 +192,7 @@ impl ModalDialog {
                     PathPurpose::Export { .. } if !matches!(ending, "png" | "svg" | "md") => {
                         Err("The path must end in .png, .svg or .md.".to_owned())
                     }
-                    _ => Ok(WindowAction::Ask(purpose.request(path.trim().to_owned()))),
+                    _ => Ok(purpose.action(path.trim().to_owned())),
                 }
             }
         }

@@ -3,56 +3,32 @@
 //! of main back to the feature that sent the request.
 //!
 //! ```text
-//! panel_ui(&mut self, ui, cx) ── cx.send(message) ────► app ─► handle(message, cx)    same feature
-//!                             ── cx.request(request) ─► app ─► main ─► responded(response, pending, …)
-//!                             ── cx.push_action(action) ──────► app: panels, selection, notices, other features
+//! panel_ui(&mut self, ui, cx) ── cx.send(message) ──────────► app ─► handle(message, cx)    same feature
+//!                             ── cx.request(request, reply) ─► app ─► main ─► receive(reply, …)
+//!                             ── cx.push_action(action) ────────────► app: panels, selection, notices, other features
 //! ```
 //!
 //! Must not know: any feature.
 
-use crate::view::{FrameView, WindowAction};
-use shared_protocol::{messages::WorkbenchRequest, review::ReviewRequest, terraform::TerraformRequest};
+use crate::{
+    main_request::MainRequest,
+    view::{FrameView, WindowAction},
+};
+use shared_protocol::{Refusal, decisions::WindowRequest, request::Request};
 use std::cell::RefCell;
 
 /// A part of the window with state, messages and requests of its own.
 pub(crate) trait Feature {
     /// A message that the feature handles itself.
     type Message;
-    /// The purpose of a request, kept until main responds.
-    type Pending;
-
-    fn describe_request(request: &MainRequest) -> Self::Pending;
-}
-
-/// A request to main. Decisions about proposals have a channel of their own, which only the window has.
-#[derive(Debug, Clone)]
-pub(crate) enum MainRequest {
-    Request(WorkbenchRequest),
-    Review(ReviewRequest),
-}
-
-impl From<WorkbenchRequest> for MainRequest {
-    fn from(request: WorkbenchRequest) -> Self {
-        Self::Request(request)
-    }
-}
-
-impl From<TerraformRequest> for MainRequest {
-    fn from(request: TerraformRequest) -> Self {
-        Self::Request(WorkbenchRequest::Terraform(request))
-    }
-}
-
-impl From<ReviewRequest> for MainRequest {
-    fn from(request: ReviewRequest) -> Self {
-        Self::Review(request)
-    }
+    /// A response of main to one of its requests.
+    type Reply: 'static;
 }
 
 /// One command of a feature, in the order of sending.
 pub(crate) enum FeatureCommand<F: Feature> {
     Message(F::Message),
-    Request { request: MainRequest, pending: F::Pending },
+    Request(MainRequest<F::Reply>),
     Action(WindowAction),
 }
 
@@ -72,10 +48,19 @@ impl<F: Feature> CommandSender<F> {
         self.commands.borrow_mut().push(FeatureCommand::Message(message));
     }
 
-    pub(crate) fn request(&self, request: impl Into<MainRequest>) {
-        let request = request.into();
-        let pending = F::describe_request(&request);
-        self.commands.borrow_mut().push(FeatureCommand::Request { request, pending });
+    /// Sends a request to main; its response becomes a reply to the feature.
+    pub(crate) fn request<R: Request>(
+        &self,
+        request: R,
+        reply: impl Fn(Result<R::Response, Refusal>) -> F::Reply + 'static,
+    ) where
+        WindowRequest: From<R::Frame>,
+    {
+        self.request_all([MainRequest::new(request, move |result| Some(reply(result)))]);
+    }
+
+    pub(crate) fn request_all(&self, requests: impl IntoIterator<Item = MainRequest<F::Reply>>) {
+        self.commands.borrow_mut().extend(requests.into_iter().map(FeatureCommand::Request));
     }
 
     pub(crate) fn push_action(&self, action: WindowAction) {

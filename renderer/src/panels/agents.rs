@@ -1,14 +1,17 @@
 //! The agents panel: each client with its last request, and buttons to pause or disconnect it.
 
 use crate::{
-    agents::{pill::activity_colour, push_request},
+    agents::pill::activity_colour,
     commands::CommandId,
     view::{FrameView, WindowAction},
     widgets::{body_font, empty_state_ui, paint_line, small_font},
     wording::{ago, unix_millis},
 };
 use egui::{Align2, Rect, RichText, Sense, Ui, pos2, vec2};
-use shared_protocol::mcp::{McpClientTransport, McpClientView, McpMode, McpProtocolEra, McpRequest};
+use shared_protocol::{
+    mcp::{McpClientTransport, McpClientView, McpMode, McpProtocolEra},
+    requests::{DisconnectClient, PauseClient, ResumeClient},
+};
 use std::time::Duration;
 
 const ROW_HEIGHT: f32 = 40.0;
@@ -104,17 +107,17 @@ fn buttons_ui(ui: &mut Ui, client: &McpClientView, actions: &mut Vec<WindowActio
         let end =
             ui.button(RichText::new("Disconnect").small()).accessible_name(format!("Disconnect {name}"));
         if end.clicked() {
-            push_request(actions, McpRequest::Disconnect { client: client.id });
+            actions.push(WindowAction::request(DisconnectClient { client: client.id }));
         }
     }
-    let (word, request) = if client.paused {
-        ("Resume", McpRequest::Resume { client: client.id })
+    let (word, action) = if client.paused {
+        ("Resume", WindowAction::request(ResumeClient { client: client.id }))
     } else {
-        ("Pause", McpRequest::Pause { client: client.id })
+        ("Pause", WindowAction::request(PauseClient { client: client.id }))
     };
     let hold = ui.button(RichText::new(word).small()).accessible_name(format!("{word} {name}"));
     if hold.on_hover_text("Requests from a paused client are refused").clicked() {
-        push_request(actions, request);
+        actions.push(action);
     }
 }
 

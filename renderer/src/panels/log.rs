@@ -1,15 +1,13 @@
 //! The log panel: recent operations, newest first, each with a button to revert it.
 
 use crate::{
+    main_request::MainRequest,
     view::{FrameView, WindowAction},
     widgets::{body_font, empty_state_ui, paint_line, small_font},
     wording::{ago, describe_actor, unix_millis},
 };
 use egui::{Align2, Role, Sense, Ui, WidgetInfo, vec2};
-use shared_protocol::{
-    OperationKind, Revision,
-    messages::{OperationLogEntry, WorkbenchRequest},
-};
+use shared_protocol::{OperationKind, Refusal, Revision, messages::OperationLogEntry, requests::ReadLog};
 
 const DEFAULT_ENTRIES: u32 = 200;
 /// The maximum number of entries per request.
@@ -21,7 +19,7 @@ pub(crate) struct LogPanel {
     entries: Vec<OperationLogEntry>,
     /// The log changed since the last request.
     stale: bool,
-    is_requested: bool,
+    is_waiting: bool,
     /// The operation to highlight; the list scrolls to it once it is loaded.
     marked: Option<Revision>,
     unseen: bool,
@@ -34,14 +32,14 @@ impl LogPanel {
         self.stale = true;
     }
 
-    pub(crate) fn receive(&mut self, entries: Vec<OperationLogEntry>) {
-        self.entries = entries;
-        self.is_requested = false;
-    }
-
-    /// Clears the pending request after a failure, so that it can be sent again.
-    pub(crate) fn forget_asking(&mut self) {
-        self.is_requested = false;
+    /// Takes the requested entries. Returns the refusal of a request that failed, which can be sent again.
+    pub(crate) fn receive(&mut self, result: Result<Vec<OperationLogEntry>, Refusal>) -> Option<Refusal> {
+        self.is_waiting = false;
+        match result {
+            Ok(entries) => self.entries = entries,
+            Err(refusal) => return Some(refusal),
+        }
+        None
     }
 
     pub(crate) fn reset(&mut self) {
@@ -62,16 +60,19 @@ impl LogPanel {
             self.reach = needed;
             self.stale = true;
         }
-        self.unseen = place.is_none() && (self.stale || self.is_requested);
+        self.unseen = place.is_none() && (self.stale || self.is_waiting);
         place
     }
 
     pub(crate) fn show_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>) {
         let place = self.place_of_marked(view.snapshot.revision());
         // Sends one request per change; an empty or missing answer is not requested again.
-        if self.stale && !self.is_requested && view.snapshot.revision().0 > 0 {
-            (self.stale, self.is_requested) = (false, true);
-            actions.push(WindowAction::Ask(WorkbenchRequest::Log { limit: self.reach.max(DEFAULT_ENTRIES) }));
+        if self.stale && !self.is_waiting && view.snapshot.revision().0 > 0 {
+            (self.stale, self.is_waiting) = (false, true);
+            let read = ReadLog { limit: self.reach.max(DEFAULT_ENTRIES) };
+            actions.push(WindowAction::Request(MainRequest::new(read, |result| {
+                Some(WindowAction::LogRead(result))
+            })));
         }
         if self.entries.is_empty() {
             empty_state_ui(ui, view.theme, "No operations yet", "Changes appear here and can be reverted.");
@@ -135,8 +136,7 @@ fn entry_ui(
         .add_sized(button.size(), egui::Button::new(egui::RichText::new("Revert").small()))
         .accessible_name(format!("Revert {}", entry.summary));
     if response.on_hover_text("Reverts this operation and keeps later ones").clicked() {
-        actions
-            .push(WindowAction::Ask(WorkbenchRequest::Revert { revision: entry.revision, partial: false }));
+        actions.push(WindowAction::Revert { revision: entry.revision, partial: false });
     }
 }
 

@@ -4,7 +4,6 @@ use crate::{
     commands::{COMMANDS, CommandFacts, CommandId, CommandMenu, find},
     view::{FrameView, WindowAction},
     widgets::{body_font, focus_ring, icon_button_ui, kind_icon, paint_icon, paint_line, small_font},
-    wording::count_noun,
 };
 use canvas::theme::WorkbenchTheme;
 use egui::{
@@ -12,6 +11,7 @@ use egui::{
     pos2, vec2,
 };
 use shared_protocol::Board;
+use shared_protocol::text::count_noun;
 
 const TAB_HEIGHT: f32 = 32.0;
 const MAX_TAB_WIDTH: f32 = 200.0;

@@ -11,7 +11,8 @@ use egui::{
 };
 use shared_protocol::{
     Refusal, Revision,
-    messages::{ConflictResolution, HeldReason, ProblemSeverity, WorkbenchRequest},
+    messages::{ConflictResolution, HeldReason, ProblemSeverity},
+    requests::ResolveBoard,
 };
 use std::time::Duration;
 
@@ -224,8 +225,7 @@ pub(crate) fn capitalised(text: &str) -> String {
     if first.trim_end_matches(['.', ':', ',']).contains(['.', '/', '_']) {
         return text.to_owned();
     }
-    let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |first| first.to_uppercase().collect::<String>() + chars.as_str())
+    shared_protocol::text::capitalize(text)
 }
 
 /// The banner: held boards, workspace notices and module problems.
@@ -242,8 +242,7 @@ pub(crate) fn banner_ui(ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<Win
                 for (text, keep) in [(theirs, ConflictResolution::Theirs), (mine, ConflictResolution::Mine)] {
                     let button = ui.button(text).accessible_name(format!("{text} · {}", held.name));
                     if button.clicked() {
-                        actions
-                            .push(WindowAction::Ask(WorkbenchRequest::Resolve { board: held.board, keep }));
+                        actions.push(WindowAction::request(ResolveBoard { board: held.board, keep }));
                     }
                 }
                 ui.with_layout(egui::Layout::left_to_right(egui::Align::Center), |ui| {

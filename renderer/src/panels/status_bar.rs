@@ -6,9 +6,9 @@ use crate::{
     panels::problems::counts,
     view::{FrameView, WindowAction},
     widgets::paint_severity,
-    wording::count_noun,
 };
 use egui::{Align, Button, Layout, RichText, Sense, Ui, Vec2};
+use shared_protocol::text::count_noun;
 use shared_protocol::{messages::ProblemSeverity, proposal::Risk};
 
 pub(crate) fn status_bar_ui(

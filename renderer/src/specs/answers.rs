@@ -1,15 +1,21 @@
 //! Cache of main's answers about bundles, valid until the bundle changes, and the pending questions. The old answer stays
 //! visible while a newer one is loading, which avoids flicker. Must not know: widgets.
 
-use super::{SpecAction, history::SpecPage, json::OrderedJson, schema::EntityFormSchema};
-use crate::view::WindowAction;
+use super::schema::EntityFormSchema;
+use crate::{
+    main_request::MainRequest,
+    view::{SpecAction, SpecResponse, WindowAction},
+};
 use shared_protocol::{
-    Refusal,
+    OrderedValue, Refusal,
     bundle::{
-        BundleDiagnostic, BundleRequest, BundleResponse, BundlesView, EntityRef, EntitySummary, EntityView,
-        RelationCoverageView,
+        BundleDiagnostic, BundlesView, EntityRef, EntitySummary, EntityView, RelationCoverageView, SchemaView,
     },
-    messages::WorkbenchResponse,
+    request::Request,
+    requests::{
+        ListDiagnostics, ListEntities, MeasureCoverage, ReadKnowledge, ReadSchema, SearchEntities,
+        ShowEntity, WorkbenchRequest,
+    },
 };
 use std::collections::BTreeMap;
 
@@ -23,21 +29,21 @@ pub(crate) struct CachedSpecAnswer<T> {
     /// The refusal of the last request.
     pub(crate) refused: Option<Refusal>,
     /// The bundle generation of the last request.
-    requested_generation: Option<u64>,
+    requested: Option<u64>,
     /// The number of answers received.
     pub(crate) version: u64,
 }
 
 impl<T> Default for CachedSpecAnswer<T> {
     fn default() -> Self {
-        Self { value: None, refused: None, requested_generation: None, version: 0 }
+        Self { value: None, refused: None, requested: None, version: 0 }
     }
 }
 
 impl<T> CachedSpecAnswer<T> {
     /// Returns whether a request is needed for this generation, and marks it as sent.
-    fn needs_request(&mut self, generation: u64) -> bool {
-        self.requested_generation.replace(generation) != Some(generation)
+    fn must_request(&mut self, generation: u64) -> bool {
+        self.requested.replace(generation) != Some(generation)
     }
 
     fn receive(&mut self, result: Result<T, Refusal>) {
@@ -49,8 +55,8 @@ impl<T> CachedSpecAnswer<T> {
     }
 
     /// Forces a new request when the answer is next shown.
-    pub(crate) fn forget_asking(&mut self) {
-        self.requested_generation = None;
+    pub(crate) fn forget_request(&mut self) {
+        self.requested = None;
     }
 }
 
@@ -80,19 +86,19 @@ impl EntityList {
 #[derive(Debug, Clone)]
 pub(crate) struct LoadedEntity {
     pub(crate) view: EntityView,
-    pub(crate) data: OrderedJson,
+    pub(crate) data: OrderedValue,
     pub(crate) schema: EntityFormSchema,
 }
 
 impl LoadedEntity {
     fn from_view(view: EntityView) -> Self {
-        let data = OrderedJson::parse(&view.data).unwrap_or_default();
+        let data = serde_json::from_str(&view.data).unwrap_or_default();
         let schema = EntityFormSchema::from_view(&view.schema);
         Self { view, data, schema }
     }
 }
 
-/// A question to main about bundles.
+/// A part of a bundle that is read when it is shown.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum SpecQuestion {
     Entities(String),
@@ -101,12 +107,6 @@ pub(crate) enum SpecQuestion {
     Diagnostics(String),
     Coverage(String),
     Knowledge(String),
-    Search(String),
-    /// A dry run of a form, with the version of its draft.
-    Check(SpecPage, u64),
-    Save(SpecPage),
-    Delete(EntityRef),
-    Map,
 }
 
 #[derive(Debug, Default)]
@@ -121,24 +121,24 @@ pub(crate) struct SpecAnswers {
     pub(crate) search_results: (String, Vec<EntitySummary>),
     /// The query of the search in progress.
     searching: Option<String>,
-    pending: BTreeMap<u64, SpecQuestion>,
-    next: u64,
+    /// The number of the workspace, so that responses about another one are ignored.
+    workspace: u64,
 }
 
 impl SpecAnswers {
-    pub(crate) fn send_question(
-        &mut self,
-        question: SpecQuestion,
-        request: BundleRequest,
+    /// Sends a request about a bundle. Its response names the subject.
+    pub(crate) fn request<R: Request<Frame = WorkbenchRequest>, S: Clone + 'static>(
+        &self,
+        request: R,
+        subject: S,
+        response: fn(S, Result<R::Response, Refusal>) -> SpecResponse,
         actions: &mut Vec<WindowAction>,
     ) {
-        self.next += 1;
-        self.pending.insert(self.next, question);
-        actions.push(WindowAction::Spec(SpecAction::Ask { ticket: self.next, request }));
-    }
-
-    pub(crate) fn question(&mut self, ticket: u64) -> Option<SpecQuestion> {
-        self.pending.remove(&ticket)
+        let workspace = self.workspace;
+        actions.push(WindowAction::Request(MainRequest::new(request, move |result| {
+            let response = Box::new(response(subject.clone(), result));
+            Some(WindowAction::Spec(SpecAction::Receive { workspace, response }))
+        })));
     }
 
     /// Requests an answer, unless it was already requested for this generation or the bundle does not exist.
@@ -148,47 +148,65 @@ impl SpecAnswers {
         question: SpecQuestion,
         actions: &mut Vec<WindowAction>,
     ) {
-        let (bundle, request) = match &question {
-            SpecQuestion::Entities(bundle) => (bundle, BundleRequest::Entities { bundle: bundle.clone() }),
-            SpecQuestion::Entity(entity) => (&entity.bundle, BundleRequest::Entity(entity.clone())),
-            SpecQuestion::Schema(bundle, entity_type) => {
-                let (bundle_id, entity_type) = (bundle.clone(), entity_type.clone());
-                (bundle, BundleRequest::Schema { bundle: bundle_id, entity_type })
-            }
-            SpecQuestion::Diagnostics(bundle) => {
-                (bundle, BundleRequest::Diagnostics { bundle: bundle.clone() })
-            }
-            SpecQuestion::Coverage(bundle) => (bundle, BundleRequest::Coverage { bundle: bundle.clone() }),
-            SpecQuestion::Knowledge(bundle) => (bundle, BundleRequest::Knowledge { bundle: bundle.clone() }),
-            _ => return,
+        let bundle = match &question {
+            SpecQuestion::Entity(entity) => &entity.bundle,
+            SpecQuestion::Entities(bundle)
+            | SpecQuestion::Schema(bundle, _)
+            | SpecQuestion::Diagnostics(bundle)
+            | SpecQuestion::Coverage(bundle)
+            | SpecQuestion::Knowledge(bundle) => bundle,
         };
         let Some(generation) = generation(bundles, bundle) else { return };
-        let needs_request = match &question {
+        if !self.must_request(&question, generation) {
+            return;
+        }
+        match question {
+            SpecQuestion::Entities(id) => {
+                self.request(ListEntities { bundle: id.clone() }, id, SpecResponse::Entities, actions);
+            }
+            SpecQuestion::Entity(entity) => {
+                self.request(ShowEntity { entity: entity.clone() }, entity, SpecResponse::Entity, actions);
+            }
+            SpecQuestion::Schema(bundle, entity_type) => {
+                let subject = (bundle.clone(), entity_type.clone());
+                self.request(ReadSchema { bundle, entity_type }, subject, SpecResponse::Schema, actions);
+            }
+            SpecQuestion::Diagnostics(id) => {
+                self.request(ListDiagnostics { bundle: id.clone() }, id, SpecResponse::Diagnostics, actions);
+            }
+            SpecQuestion::Coverage(id) => {
+                self.request(MeasureCoverage { bundle: id.clone() }, id, SpecResponse::Coverage, actions);
+            }
+            SpecQuestion::Knowledge(id) => {
+                self.request(ReadKnowledge { bundle: id.clone() }, id, SpecResponse::Knowledge, actions);
+            }
+        }
+    }
+
+    /// Returns whether an answer is missing for this generation, and marks it as requested.
+    fn must_request(&mut self, question: &SpecQuestion, generation: u64) -> bool {
+        match question {
             SpecQuestion::Entities(bundle) => {
-                self.entities.entry(bundle.clone()).or_default().needs_request(generation)
+                self.entities.entry(bundle.clone()).or_default().must_request(generation)
             }
             SpecQuestion::Entity(entity) => {
                 if self.entity.len() >= MAX_CACHED_ENTITIES && !self.entity.contains_key(entity) {
                     self.entity.clear();
                 }
-                self.entity.entry(entity.clone()).or_default().needs_request(generation)
+                self.entity.entry(entity.clone()).or_default().must_request(generation)
             }
             SpecQuestion::Schema(bundle, kind) => {
-                self.schemas.entry((bundle.clone(), kind.clone())).or_default().needs_request(generation)
+                self.schemas.entry((bundle.clone(), kind.clone())).or_default().must_request(generation)
             }
             SpecQuestion::Diagnostics(bundle) => {
-                self.diagnostics.entry(bundle.clone()).or_default().needs_request(generation)
+                self.diagnostics.entry(bundle.clone()).or_default().must_request(generation)
             }
             SpecQuestion::Coverage(bundle) => {
-                self.coverage.entry(bundle.clone()).or_default().needs_request(generation)
+                self.coverage.entry(bundle.clone()).or_default().must_request(generation)
             }
             SpecQuestion::Knowledge(bundle) => {
-                self.knowledge.entry(bundle.clone()).or_default().needs_request(generation)
+                self.knowledge.entry(bundle.clone()).or_default().must_request(generation)
             }
-            _ => false,
-        };
-        if needs_request {
-            self.send_question(question, request, actions);
         }
     }
 
@@ -231,98 +249,60 @@ impl SpecAnswers {
             return;
         }
         self.searching = Some(query.to_owned());
-        let request = BundleRequest::Search { bundle: None, query: query.to_owned(), limit };
-        self.send_question(SpecQuestion::Search(query.to_owned()), request, actions);
+        let query = query.to_owned();
+        let request = SearchEntities { bundle: None, query: query.clone(), limit };
+        self.request(request, query, SpecResponse::Found, actions);
     }
 
     /// Clears the cache, because another workspace may have a bundle with the same name.
     pub(crate) fn clear(&mut self) {
-        *self = Self { next: self.next, ..Self::default() };
+        *self = Self { workspace: self.workspace + 1, ..Self::default() };
     }
 
-    /// Stores an answer. Returns the result when it does not belong in the cache.
-    pub(crate) fn receive(
+    /// Returns whether a response is about the open workspace.
+    pub(crate) fn is_current(&self, workspace: u64) -> bool {
+        self.workspace == workspace
+    }
+
+    pub(crate) fn receive_entities(&mut self, bundle: String, result: Result<Vec<EntitySummary>, Refusal>) {
+        self.entities.entry(bundle).or_default().receive(result.map(EntityList::from_summaries));
+    }
+
+    pub(crate) fn receive_entity(&mut self, entity: EntityRef, result: Result<EntityView, Refusal>) {
+        self.entity.entry(entity).or_default().receive(result.map(LoadedEntity::from_view));
+    }
+
+    pub(crate) fn receive_schema(&mut self, key: (String, String), result: Result<SchemaView, Refusal>) {
+        self.schemas.entry(key).or_default().receive(result.map(|view| EntityFormSchema::from_view(&view)));
+    }
+
+    pub(crate) fn receive_diagnostics(
         &mut self,
-        question: &SpecQuestion,
-        result: Result<WorkbenchResponse, Refusal>,
-    ) -> Option<Result<WorkbenchResponse, Refusal>> {
-        match question {
-            SpecQuestion::Entities(bundle) => {
-                self.entities.entry(bundle.clone()).or_default().receive(pick(
-                    result,
-                    |answer| match answer {
-                        BundleResponse::Entities { entities, .. } => {
-                            Some(EntityList::from_summaries(entities))
-                        }
-                        _ => None,
-                    },
-                ));
-            }
-            SpecQuestion::Entity(entity) => {
-                self.entity.entry(entity.clone()).or_default().receive(pick(result, |answer| match answer {
-                    BundleResponse::Entity(view) => Some(LoadedEntity::from_view(*view)),
-                    _ => None,
-                }));
-            }
-            SpecQuestion::Schema(bundle, kind) => {
-                let known = self.schemas.entry((bundle.clone(), kind.clone())).or_default();
-                known.receive(pick(result, |answer| match answer {
-                    BundleResponse::Schema(view) => Some(EntityFormSchema::from_view(&view)),
-                    _ => None,
-                }));
-            }
-            SpecQuestion::Diagnostics(bundle) => {
-                let known = self.diagnostics.entry(bundle.clone()).or_default();
-                known.receive(pick(result, |answer| match answer {
-                    BundleResponse::Diagnostics(all) => Some(all),
-                    _ => None,
-                }));
-            }
-            SpecQuestion::Coverage(bundle) => {
-                let known = self.coverage.entry(bundle.clone()).or_default();
-                known.receive(pick(result, |answer| match answer {
-                    BundleResponse::Coverage(all) => Some(all),
-                    _ => None,
-                }));
-            }
-            SpecQuestion::Knowledge(bundle) => {
-                let known = self.knowledge.entry(bundle.clone()).or_default();
-                known.receive(match result {
-                    Ok(WorkbenchResponse::Text(text)) => Ok(text),
-                    Ok(_) => Err(unexpected_answer()),
-                    Err(refusal) => Err(refusal),
-                });
-            }
-            SpecQuestion::Search(query) => {
-                self.searching = None;
-                let found = pick(result, |answer| match answer {
-                    BundleResponse::Found(found) => Some(found),
-                    _ => None,
-                });
-                // A failed search counts as no results; the next query tries again.
-                self.search_results = (query.clone(), found.unwrap_or_default());
-            }
-            _ => return Some(result),
-        }
-        None
+        bundle: String,
+        result: Result<Vec<BundleDiagnostic>, Refusal>,
+    ) {
+        self.diagnostics.entry(bundle).or_default().receive(result);
+    }
+
+    pub(crate) fn receive_coverage(
+        &mut self,
+        bundle: String,
+        result: Result<Vec<RelationCoverageView>, Refusal>,
+    ) {
+        self.coverage.entry(bundle).or_default().receive(result);
+    }
+
+    pub(crate) fn receive_knowledge(&mut self, bundle: String, result: Result<String, Refusal>) {
+        self.knowledge.entry(bundle).or_default().receive(result);
+    }
+
+    pub(crate) fn receive_found(&mut self, query: String, result: Result<Vec<EntitySummary>, Refusal>) {
+        self.searching = None;
+        // A failed search counts as no results; the next query tries again.
+        self.search_results = (query, result.unwrap_or_default());
     }
 }
 
 pub(crate) fn generation(bundles: &BundlesView, bundle: &str) -> Option<u64> {
     bundles.bundles.iter().find(|known| known.id == bundle).map(|known| known.generation)
-}
-
-fn pick<T>(
-    result: Result<WorkbenchResponse, Refusal>,
-    part: impl FnOnce(BundleResponse) -> Option<T>,
-) -> Result<T, Refusal> {
-    match result? {
-        WorkbenchResponse::Bundle(answer) => part(answer).ok_or_else(unexpected_answer),
-        _ => Err(unexpected_answer()),
-    }
-}
-
-fn unexpected_answer() -> Refusal {
-    Refusal::new(shared_protocol::RefusalCode::Internal, "Draftboard sent an unexpected response")
-        .hint("Try again.")
 }

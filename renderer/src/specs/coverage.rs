@@ -9,11 +9,11 @@ use super::{
 use crate::{
     view::WindowAction,
     widgets::{body_font, muted_ui, paint_icon, paint_line, small_font},
-    wording::count_noun,
 };
 use canvas::theme::WorkbenchTheme;
 use egui::{Align2, CornerRadius, Rect, RichText, Role, Sense, Ui, Vec2, WidgetInfo, pos2, vec2};
 use shared_protocol::bundle::{EntityRef, RelationCoverageView};
+use shared_protocol::text::count_noun;
 use std::collections::BTreeSet;
 
 const ROW_HEIGHT: f32 = 30.0;

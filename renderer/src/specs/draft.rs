@@ -3,10 +3,9 @@
 
 use super::{
     findings::EntityFindings,
-    json::OrderedJson,
     schema::{EntityFormSchema, SchemaFieldKind},
 };
-use shared_protocol::bundle::EntityRef;
+use shared_protocol::{OrderedMembers, OrderedValue, bundle::EntityRef};
 use std::collections::BTreeMap;
 
 /// The pause in typing, in seconds, before a dry run is requested.
@@ -17,14 +16,14 @@ pub(crate) struct EntityFormDraft {
     /// The draft creates an entity; its id is one of the values.
     pub(crate) is_new: bool,
     /// The data in main.
-    base: OrderedJson,
-    pub(crate) values: OrderedJson,
+    base: OrderedValue,
+    pub(crate) values: OrderedValue,
     /// Raw text of number and JSON fields, by pointer.
     pub(crate) texts: BTreeMap<String, String>,
     /// Parse errors of raw text, by pointer.
     pub(crate) unread: BTreeMap<String, String>,
     /// Fields changed both here and elsewhere, with their value elsewhere.
-    pub(crate) theirs: BTreeMap<String, Option<OrderedJson>>,
+    pub(crate) theirs: BTreeMap<String, Option<OrderedValue>>,
     /// Markdown fields in preview mode.
     pub(crate) previews: std::collections::BTreeSet<String>,
     /// The result of the last dry run.
@@ -48,24 +47,24 @@ pub(crate) struct DraftCheck {
 }
 
 impl EntityFormDraft {
-    pub(crate) fn from_data(data: &OrderedJson) -> Self {
+    pub(crate) fn from_data(data: &OrderedValue) -> Self {
         Self { base: data.clone(), values: data.clone(), ..Self::default() }
     }
 
     /// Creates a draft for a new entity with the fields that its schema requires.
     pub(crate) fn new(schema: &EntityFormSchema) -> Self {
-        let mut values = OrderedJson::Map(Vec::new());
+        let mut values = OrderedValue::Map(OrderedMembers::default());
         for field in schema.fields.iter().filter(|field| field.required || field.name == schema.id_field) {
             let blank = match &field.kind {
                 // Nothing is chosen yet.
-                SchemaFieldKind::Choice(_) | SchemaFieldKind::Reference(_) => OrderedJson::text(""),
+                SchemaFieldKind::Choice(_) | SchemaFieldKind::Reference(_) => OrderedValue::from(""),
                 kind => kind.blank(),
             };
             values.set(&field.name, Some(blank));
         }
         let start =
             schema.id_template.as_deref().map(|template| template.split('{').next().unwrap_or_default());
-        values.set(&schema.id_field, Some(OrderedJson::text(start.unwrap_or_default())));
+        values.set(&schema.id_field, Some(OrderedValue::from(start.unwrap_or_default())));
         Self { is_new: true, values, ..Self::default() }
     }
 
@@ -77,8 +76,8 @@ impl EntityFormDraft {
 
     /// Returns the names of the fields that differ from the data in main.
     fn changed_fields(&self) -> Vec<&str> {
-        let values = self.values.members().iter().map(|(name, _)| name.as_str());
-        let gone = self.base.members().iter().map(|(name, _)| name.as_str());
+        let values = self.values.members().map(|(name, _)| name);
+        let gone = self.base.members().map(|(name, _)| name);
         let gone = gone.filter(|name| self.values.get(name).is_none());
         values.chain(gone).filter(|name| self.values.get(name) != self.base.get(name)).collect()
     }
@@ -93,39 +92,35 @@ impl EntityFormDraft {
     }
 
     pub(crate) fn id(&self, id_field: &str) -> &str {
-        self.values.text_at(id_field).unwrap_or_default()
+        self.values.text(id_field).unwrap_or_default()
     }
 
     /// Returns the changes in the format of `apply_changes`, or `None` when nothing changed.
     pub(crate) fn changes(&self, entity: &EntityRef) -> Option<String> {
-        let change = |operation: &str, more: Vec<(String, OrderedJson)>| {
-            let mut members = vec![
-                ("operation".to_owned(), OrderedJson::text(operation)),
-                ("entityType".to_owned(), OrderedJson::text(&entity.entity_type)),
-                ("entityId".to_owned(), OrderedJson::text(&entity.id)),
-            ];
-            members.extend(more);
-            OrderedJson::Map(members)
+        let change = |operation: &str, more: Vec<(&str, OrderedValue)>| {
+            let (entity_type, id) = (entity.entity_type.as_str().into(), entity.id.as_str().into());
+            let first = [("operation", operation.into()), ("entityType", entity_type), ("entityId", id)];
+            OrderedValue::Map(first.into_iter().chain(more).collect())
         };
         if self.is_new {
-            let data = vec![("data".to_owned(), self.values.clone())];
-            return Some(OrderedJson::List(vec![change("create", data)]).to_text());
+            let data = vec![("data", self.values.clone())];
+            return Some(OrderedValue::List(vec![change("create", data)]).to_string());
         }
-        let updates: Vec<OrderedJson> = self
+        let updates: Vec<OrderedValue> = self
             .changed_fields()
             .into_iter()
             .map(|name| {
-                let mut more = vec![("fieldPath".to_owned(), OrderedJson::text(name))];
-                more.extend(self.values.get(name).map(|value| ("value".to_owned(), value.clone())));
+                let mut more = vec![("fieldPath", name.into())];
+                more.extend(self.values.get(name).map(|value| ("value", value.clone())));
                 change("update", more)
             })
             .collect();
-        (!updates.is_empty()).then(|| OrderedJson::List(updates).to_text())
+        (!updates.is_empty()).then(|| OrderedValue::List(updates).to_string())
     }
 
     /// Rebases the draft on new data. Unedited fields take the new values. Edited fields keep theirs, and `theirs` records
     /// a conflicting new value.
-    pub(crate) fn rebase(&mut self, data: &OrderedJson) {
+    pub(crate) fn rebase(&mut self, data: &OrderedValue) {
         if self.is_new || *data == self.base {
             return;
         }
@@ -185,8 +180,8 @@ mod tests {
         EntityRef { bundle: "b".into(), entity_type: "Task".into(), id: "TASK-1".into() }
     }
 
-    fn json(text: &str) -> OrderedJson {
-        OrderedJson::parse(text).unwrap()
+    fn json(text: &str) -> OrderedValue {
+        serde_json::from_str(text).unwrap()
     }
 
     #[test]
@@ -194,7 +189,7 @@ mod tests {
         let mut draft =
             EntityFormDraft::from_data(&json(r#"{"id":"TASK-1","title":"Old","hours":3,"done":true}"#));
         assert_eq!((draft.changes(&entity()), draft.is_changed()), (None, false));
-        draft.values.set("title", Some(OrderedJson::text("New")));
+        draft.values.set("title", Some(OrderedValue::from("New")));
         draft.values.set("hours", None);
         let changes = draft.changes(&entity()).unwrap();
         assert_eq!(
@@ -207,13 +202,13 @@ mod tests {
     fn what_changes_elsewhere_follows_unless_it_was_touched_here() {
         let mut draft =
             EntityFormDraft::from_data(&json(r#"{"id":"TASK-1","title":"Old","state":"a","note":"n"}"#));
-        draft.values.set("title", Some(OrderedJson::text("Mine")));
+        draft.values.set("title", Some(OrderedValue::from("Mine")));
         draft.rebase(&json(r#"{"id":"TASK-1","title":"Theirs","state":"b","note":"n","extra":1}"#));
         assert_eq!(
-            draft.values.to_text(),
+            draft.values.to_string(),
             r#"{"id":"TASK-1","title":"Mine","state":"b","note":"n","extra":1}"#
         );
-        assert_eq!(draft.theirs.get("title"), Some(&Some(OrderedJson::text("Theirs"))));
+        assert_eq!(draft.theirs.get("title"), Some(&Some(OrderedValue::from("Theirs"))));
         assert_eq!(draft.count(), 1);
         draft.take_theirs("title");
         assert!(!draft.is_changed());
@@ -222,7 +217,7 @@ mod tests {
     #[test]
     fn the_same_change_elsewhere_is_no_conflict() {
         let mut draft = EntityFormDraft::from_data(&json(r#"{"title":"Old"}"#));
-        draft.values.set("title", Some(OrderedJson::text("Same")));
+        draft.values.set("title", Some(OrderedValue::from("Same")));
         draft.rebase(&json(r#"{"title":"Same"}"#));
         assert!(draft.theirs.is_empty() && !draft.is_changed());
     }
@@ -235,7 +230,7 @@ mod tests {
             references: Vec::new(),
         };
         let draft = EntityFormDraft::new(&EntityFormSchema::from_view(&view));
-        assert_eq!(draft.values.to_text(), r#"{"id":"TASK-","title":"","kind":""}"#);
+        assert_eq!(draft.values.to_string(), r#"{"id":"TASK-","title":"","kind":""}"#);
         assert!(draft.changes(&entity()).unwrap().contains(r#""operation":"create""#));
     }
 }

@@ -7,18 +7,18 @@ use super::{
     entity_look::{badge_ui, paint_entity_mark},
     findings::{EntityFinding, EntityFindings},
     history::SpecPage,
-    json::OrderedJson,
     schema::{EntityFormSchema, FieldProminence, SchemaField, SchemaFieldKind, humanise, phrase},
-    values::{ValueContext, block, choice_of, entity_chip_ui, value_ui},
+    values::{ValueContext, block, choice_of, entity_chip_ui, in_line, value_ui},
 };
 use crate::{
     view::{FrameView, WindowAction},
     widgets::{TabButton, muted_ui, paint_severity, tab_ui},
-    wording::count_noun,
 };
 use canvas::theme::WorkbenchTheme;
 use egui::{CornerRadius, Rect, RichText, Sense, Ui, Vec2, pos2, vec2};
+use shared_protocol::text::{count_noun, truncate_chars};
 use shared_protocol::{
+    OrderedValue,
     bundle::{EntityRef, RelationView},
     messages::ProblemSeverity,
     trace_link::TraceLinkEnd,
@@ -134,11 +134,11 @@ fn header_values_ui(ui: &mut Ui, theme: &WorkbenchTheme, entity: &LoadedEntity, 
         ui.spacing_mut().item_spacing = vec2(8.0, 6.0);
         for field in entity.schema.fields.iter().filter(|field| is_in_header(field)) {
             match (&field.kind, entity.data.get(&field.name)) {
-                (SchemaFieldKind::Choice(choices), Some(OrderedJson::Text(value))) => {
+                (SchemaFieldKind::Choice(choices), Some(OrderedValue::Text(value))) => {
                     badge_ui(ui, theme, choice_of(choices, value), value).on_hover_text(&field.label);
                 }
                 (_, Some(value)) => {
-                    muted_ui(ui, theme, format!("{} {}", field.label, date_of(&value.to_line())));
+                    muted_ui(ui, theme, format!("{} {}", field.label, date_of(&in_line(value))));
                 }
                 (_, None) => {}
             }
@@ -179,7 +179,7 @@ fn visible_fields(entity: &LoadedEntity, findings: &EntityFindings) -> Vec<Schem
         .iter()
         .filter(|field| {
             let value = entity.data.get(&field.name);
-            let is_title = value.and_then(OrderedJson::as_text) == Some(&entity.view.title)
+            let is_title = value.and_then(OrderedValue::as_text) == Some(&entity.view.title)
                 && findings.worst_severity(&field.name).is_none();
             let told = value.is_some() || findings.worst_severity(&field.name).is_some();
             let in_header = is_in_header(field) && findings.worst_severity(&field.name).is_none();
@@ -189,12 +189,7 @@ fn visible_fields(entity: &LoadedEntity, findings: &EntityFindings) -> Vec<Schem
         .collect();
     let known = |name: &str| schema.field(name).is_some() || name == schema.id_field;
     fields.extend(
-        entity
-            .data
-            .members()
-            .iter()
-            .filter(|(name, _)| !known(name))
-            .map(|(name, _)| SchemaField::unknown(name)),
+        entity.data.members().filter(|(name, _)| !known(name)).map(|(name, _)| SchemaField::unknown(name)),
     );
     fields
 }
@@ -246,7 +241,7 @@ fn field_ui(
     ui: &mut Ui,
     around: &ValueContext<'_>,
     field: &SchemaField,
-    value: Option<&OrderedJson>,
+    value: Option<&OrderedValue>,
     findings: &EntityFindings,
     reading: &mut SpecReaderState,
     actions: &mut Vec<WindowAction>,
@@ -429,11 +424,9 @@ pub(super) fn brief_ui(
     title_ui(ui, theme, &entity.view.entity, &entity.view.title);
     header_values_ui(ui, theme, entity, &EntityFindings::from_diagnostics(&entity.view.diagnostics));
     let long = entity.schema.fields.iter().filter(|field| matches!(field.kind, SchemaFieldKind::Long { .. }));
-    let text = long.filter_map(|field| entity.data.text_at(&field.name)).next();
+    let text = long.filter_map(|field| entity.data.text(&field.name)).next();
     if let Some(text) = text {
-        let short: String = text.chars().take(280).collect();
-        let cut = if short.len() < text.len() { "…" } else { "" };
-        crate::markdown::markdown_ui(ui, theme, &format!("{short}{cut}"));
+        crate::markdown::markdown_ui(ui, theme, &truncate_chars(text, 280));
     }
     let (out, back) = (entity.view.outgoing.len(), entity.view.incoming.len());
     muted_ui(ui, theme, format!("{} · referenced by {back}", count_noun(out, "reference")));

@@ -2,25 +2,26 @@
 //! elsewhere.
 
 use super::{
-    answers::{SpecAnswers, SpecQuestion},
+    answers::SpecAnswers,
     draft::{CHECK_DELAY_SECONDS, EntityFormDraft},
     entity::{SpecReaderState, finding_ui, groups_ui, is_in_group, jump_ui},
     entity_picker::EntityPicker,
     findings::EntityFindings,
     form_controls::{EntityForm, FormFieldRef},
     history::SpecPage,
-    json::OrderedJson,
     schema::{EntityFormSchema, SchemaField, phrase},
+    values::in_line,
 };
 use crate::{
-    view::{FrameView, WindowAction},
+    view::{FrameView, SpecResponse, WindowAction},
     widgets::{muted_ui, paint_severity},
 };
 use canvas::theme::WorkbenchTheme;
 use egui::{Id, RichText, Sense, Ui, Vec2};
 use shared_protocol::{
-    bundle::{BundleRequest, EntityRef},
+    bundle::EntityRef,
     messages::ProblemSeverity,
+    requests::{ChangeBundle, CheckBundle},
 };
 use std::time::Duration;
 
@@ -69,7 +70,7 @@ pub(super) fn form_ui(
         let top = ui.cursor().min;
         ui.add_space(8.0);
         let known = schema.field(&field.name).is_some() || schema.is_open;
-        let mut value = values.take_for_edit(&field.name);
+        let mut value = values.lend(&field.name);
         let pointer = format!("/{}", field.name);
         let worst = findings.worst_severity(&field.name);
         let at = FormFieldRef { pointer: &pointer, name: &field.label, required: field.required, worst };
@@ -116,12 +117,7 @@ fn form_fields(schema: &EntityFormSchema, draft: &EntityFormDraft) -> Vec<Schema
     }
     let known = |name: &str| schema.field(name).is_some() || name == schema.id_field;
     fields.extend(
-        draft
-            .values
-            .members()
-            .iter()
-            .filter(|(name, _)| !known(name))
-            .map(|(name, _)| SchemaField::unknown(name)),
+        draft.values.members().filter(|(name, _)| !known(name)).map(|(name, _)| SchemaField::unknown(name)),
     );
     fields
 }
@@ -129,7 +125,7 @@ fn form_fields(schema: &EntityFormSchema, draft: &EntityFormDraft) -> Vec<Schema
 /// Shows a conflicting change from elsewhere. Returns whether the person takes it.
 fn theirs_ui(ui: &mut Ui, theme: &WorkbenchTheme, field: &SchemaField, draft: &EntityFormDraft) -> bool {
     let Some(theirs) = draft.theirs.get(&field.name) else { return false };
-    let text = theirs.as_ref().map_or_else(|| "(no value)".to_owned(), OrderedJson::to_line);
+    let text = theirs.as_ref().map_or_else(|| "(no value)".to_owned(), in_line);
     ui.horizontal_wrapped(|ui| {
         let (mark, _) = ui.allocate_exact_size(Vec2::splat(14.0), Sense::hover());
         paint_severity(ui.painter(), mark.center(), theme, ProblemSeverity::Warning);
@@ -180,8 +176,8 @@ pub(super) fn check(
         return;
     };
     draft.is_checking = true;
-    let request = BundleRequest::Change { bundle: subject.entity.bundle.clone(), changes, dry_run: true };
-    answers.send_question(SpecQuestion::Check(subject.page.clone(), draft.version), request, actions);
+    let request = CheckBundle { bundle: subject.entity.bundle.clone(), changes };
+    answers.request(request, (subject.page.clone(), draft.version), SpecResponse::Checked, actions);
 }
 
 /// Sends the draft as one change.
@@ -198,8 +194,8 @@ pub(super) fn save(
     let Some(changes) = draft.changes(entity) else { return };
     draft.is_saving = true;
     draft.refused = None;
-    let request = BundleRequest::Change { bundle: entity.bundle.clone(), changes, dry_run: false };
-    answers.send_question(SpecQuestion::Save(page.clone()), request, actions);
+    let request = ChangeBundle { bundle: entity.bundle.clone(), changes };
+    answers.request(request, page.clone(), SpecResponse::Saved, actions);
 }
 
 /// The title of the form of a new entity.

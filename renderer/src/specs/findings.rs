@@ -1,7 +1,7 @@
 //! The findings of one entity, grouped by field. A path is a JSON pointer (`/rules/0/id`), a dotted name
 //! (`rules.linkedRequirement`), or absent.
 
-use super::schema::sentence;
+use shared_protocol::text::capitalize;
 use shared_protocol::{bundle::BundleDiagnostic, messages::ProblemSeverity};
 
 #[derive(Debug, Clone, PartialEq)]
@@ -81,7 +81,7 @@ fn finding(diagnostic: &BundleDiagnostic) -> EntityFinding {
 fn without_path(message: &str, path: &str) -> String {
     let rest = message.strip_prefix(path).filter(|_| path.starts_with('/'));
     let rest = rest.or_else(|| message.strip_prefix('/')).filter(|rest| rest.starts_with(' '));
-    sentence(rest.unwrap_or(message).trim_start())
+    capitalize(rest.unwrap_or(message).trim_start())
 }
 
 /// Returns the quoted name of a missing property, as in `/ "title" is a required property` or

@@ -6,9 +6,8 @@ use super::{
     draft::EntityFormDraft,
     entity_look::arrow_button_ui,
     entity_picker::EntityPicker,
-    json::OrderedJson,
     schema::{SchemaChoice, SchemaField, SchemaFieldKind},
-    values::block,
+    values::{block, in_line},
 };
 use crate::{
     markdown::markdown_ui,
@@ -17,7 +16,7 @@ use crate::{
 use canvas::theme::WorkbenchTheme;
 use egui::{Id, Margin, Response, RichText, TextEdit, TextStyle, Ui, vec2};
 use serde_json::Number;
-use shared_protocol::messages::ProblemSeverity;
+use shared_protocol::{OrderedMembers, OrderedValue, messages::ProblemSeverity};
 
 pub(super) struct EntityForm<'a> {
     pub(super) theme: &'a WorkbenchTheme,
@@ -49,7 +48,7 @@ impl EntityForm<'_> {
         ui: &mut Ui,
         kind: &SchemaFieldKind,
         at: FormFieldRef<'_>,
-        value: &mut Option<OrderedJson>,
+        value: &mut Option<OrderedValue>,
     ) {
         if value.as_ref().is_some_and(|value| !fits(kind, value)) {
             return self.json_ui(ui, at, value);
@@ -72,9 +71,9 @@ impl EntityForm<'_> {
         ui: &mut Ui,
         kind: &SchemaFieldKind,
         at: FormFieldRef<'_>,
-        value: &mut Option<OrderedJson>,
+        value: &mut Option<OrderedValue>,
     ) {
-        let mut text = value.as_ref().and_then(OrderedJson::as_text).unwrap_or_default().to_owned();
+        let mut text = value.as_ref().and_then(OrderedValue::as_text).unwrap_or_default().to_owned();
         let hint = if *kind == SchemaFieldKind::Date { "2026-01-31" } else { "" };
         let edit = TextEdit::singleline(&mut text).hint_text(hint);
         let edit = if *kind == SchemaFieldKind::Date {
@@ -83,7 +82,7 @@ impl EntityForm<'_> {
             edit.desired_width(ui.available_width())
         };
         if self.edit_ui(ui, edit, at).changed() {
-            *value = (at.required || !text.is_empty()).then_some(OrderedJson::Text(text));
+            *value = (at.required || !text.is_empty()).then_some(OrderedValue::from(text));
             self.changed = true;
         }
     }
@@ -93,26 +92,29 @@ impl EntityForm<'_> {
         ui: &mut Ui,
         markdown: bool,
         at: FormFieldRef<'_>,
-        value: &mut Option<OrderedJson>,
+        value: &mut Option<OrderedValue>,
     ) {
-        let mut text = value.as_ref().and_then(OrderedJson::as_text).unwrap_or_default().to_owned();
+        let mut text = value.as_ref().and_then(OrderedValue::as_text).unwrap_or_default().to_owned();
         if markdown && self.draft.previews.contains(at.pointer) {
             return block(ui, self.theme, |ui| markdown_ui(ui, self.theme, &text));
         }
         let rows = text.lines().count().clamp(3, 18);
         let edit = TextEdit::multiline(&mut text).desired_rows(rows).desired_width(ui.available_width());
         if self.edit_ui(ui, edit, at).changed() {
-            *value = (at.required || !text.is_empty()).then_some(OrderedJson::Text(text));
+            *value = (at.required || !text.is_empty()).then_some(OrderedValue::from(text));
             self.changed = true;
         }
     }
 
-    fn number_ui(&mut self, ui: &mut Ui, whole: bool, at: FormFieldRef<'_>, value: &mut Option<OrderedJson>) {
-        let stored = value
-            .as_ref()
-            .filter(|value| **value != OrderedJson::Null)
-            .map(OrderedJson::to_line)
-            .unwrap_or_default();
+    fn number_ui(
+        &mut self,
+        ui: &mut Ui,
+        whole: bool,
+        at: FormFieldRef<'_>,
+        value: &mut Option<OrderedValue>,
+    ) {
+        let stored =
+            value.as_ref().filter(|value| **value != OrderedValue::Null).map(in_line).unwrap_or_default();
         let mut text = self.draft.texts.get(at.pointer).cloned().unwrap_or(stored);
         let edit = TextEdit::singleline(&mut text).desired_width(140.0);
         let response = self.edit_ui(ui, edit, at);
@@ -124,8 +126,8 @@ impl EntityForm<'_> {
     }
 
     /// The fallback control: edits any value as JSON.
-    fn json_ui(&mut self, ui: &mut Ui, at: FormFieldRef<'_>, value: &mut Option<OrderedJson>) {
-        let stored = value.as_ref().map(OrderedJson::to_pretty).unwrap_or_default();
+    fn json_ui(&mut self, ui: &mut Ui, at: FormFieldRef<'_>, value: &mut Option<OrderedValue>) {
+        let stored = value.as_ref().map(OrderedValue::to_pretty_json).unwrap_or_default();
         let mut text = self.draft.texts.get(at.pointer).cloned().unwrap_or(stored);
         let rows = text.lines().count().clamp(2, 14);
         let edit = TextEdit::multiline(&mut text)
@@ -137,7 +139,9 @@ impl EntityForm<'_> {
         if response.changed() {
             let read = match text.trim() {
                 "" => Ok(None),
-                text => OrderedJson::parse(text).map(Some).map_err(|error| format!("Invalid JSON: {error}.")),
+                text => {
+                    serde_json::from_str(text).map(Some).map_err(|error| format!("Invalid JSON: {error}."))
+                }
             };
             self.typed_control(at, text, value, read);
         }
@@ -149,8 +153,8 @@ impl EntityForm<'_> {
         &mut self,
         at: FormFieldRef<'_>,
         text: String,
-        value: &mut Option<OrderedJson>,
-        read: Result<Option<OrderedJson>, String>,
+        value: &mut Option<OrderedValue>,
+        read: Result<Option<OrderedValue>, String>,
     ) {
         self.changed = true;
         self.draft.texts.insert(at.pointer.to_owned(), text);
@@ -169,8 +173,8 @@ impl EntityForm<'_> {
         }
     }
 
-    fn boolean_ui(&mut self, ui: &mut Ui, at: FormFieldRef<'_>, value: &mut Option<OrderedJson>) {
-        let now = value.as_ref().and_then(OrderedJson::as_bool);
+    fn boolean_ui(&mut self, ui: &mut Ui, at: FormFieldRef<'_>, value: &mut Option<OrderedValue>) {
+        let now = value.as_ref().and_then(OrderedValue::as_bool);
         ui.horizontal(|ui| {
             let choices = [(Some(true), "Yes"), (Some(false), "No"), (None, "Not set")];
             for (choice, word) in choices.into_iter().filter(|(choice, _)| choice.is_some() || !at.required) {
@@ -178,7 +182,7 @@ impl EntityForm<'_> {
                 if button.accessible_name(format!("{} {}", at.name, word.to_lowercase())).clicked()
                     && now != choice
                 {
-                    *value = choice.map(OrderedJson::Bool);
+                    *value = choice.map(OrderedValue::Bool);
                     self.changed = true;
                 }
             }
@@ -190,9 +194,9 @@ impl EntityForm<'_> {
         ui: &mut Ui,
         choices: &[SchemaChoice],
         at: FormFieldRef<'_>,
-        value: &mut Option<OrderedJson>,
+        value: &mut Option<OrderedValue>,
     ) {
-        let now = value.as_ref().and_then(OrderedJson::as_text).unwrap_or_default().to_owned();
+        let now = value.as_ref().and_then(OrderedValue::as_text).unwrap_or_default().to_owned();
         let known = choices.iter().find(|choice| choice.value == now);
         let text = match known {
             Some(choice) => RichText::new(&choice.title),
@@ -214,7 +218,7 @@ impl EntityForm<'_> {
                     item.on_hover_text(&choice.description)
                 };
                 if item.clicked() && choice.value != now {
-                    *value = Some(OrderedJson::text(&choice.value));
+                    *value = Some(choice.value.as_str().into());
                     self.changed = true;
                 }
             }
@@ -227,19 +231,19 @@ impl EntityForm<'_> {
         ui: &mut Ui,
         types: &[String],
         at: FormFieldRef<'_>,
-        value: &mut Option<OrderedJson>,
+        value: &mut Option<OrderedValue>,
     ) {
-        let now = value.as_ref().and_then(OrderedJson::as_text).unwrap_or_default().to_owned();
+        let now = value.as_ref().and_then(OrderedValue::as_text).unwrap_or_default().to_owned();
         ui.horizontal_wrapped(|ui| {
             if !now.is_empty() && self.picking.selected_entity_ui(ui, self.theme, self.list, &now, at.name) {
-                *value = at.required.then(|| OrderedJson::text(""));
+                *value = at.required.then(|| OrderedValue::from(""));
                 self.changed = true;
             }
             let word = if now.is_empty() { "Choose…" } else { "Change…" };
             let button = ui.button(word).accessible_name(format!("Choose {}", at.name));
             let id = self.id.with(("pick", at.pointer));
             if let Some(picked) = self.picking.popup_ui(&button, id, self.theme, self.list, types, &[]) {
-                *value = Some(OrderedJson::Text(picked));
+                *value = Some(OrderedValue::from(picked));
                 self.changed = true;
             }
         });
@@ -250,11 +254,11 @@ impl EntityForm<'_> {
         ui: &mut Ui,
         of: &SchemaFieldKind,
         at: FormFieldRef<'_>,
-        value: &mut Option<OrderedJson>,
+        value: &mut Option<OrderedValue>,
     ) {
         let had = value.is_some();
         let mut items = match value.take() {
-            Some(OrderedJson::List(items)) => items,
+            Some(OrderedValue::List(items)) => items,
             _ => Vec::new(),
         };
         let was_empty = items.is_empty();
@@ -265,7 +269,7 @@ impl EntityForm<'_> {
         }
         // An untouched list stays as it was; an optional list that was emptied is removed.
         let keep = !items.is_empty() || (had && (was_empty || at.required));
-        *value = keep.then_some(OrderedJson::List(items));
+        *value = keep.then_some(OrderedValue::List(items));
     }
 
     fn references_ui(
@@ -273,13 +277,13 @@ impl EntityForm<'_> {
         ui: &mut Ui,
         types: &[String],
         at: FormFieldRef<'_>,
-        items: &mut Vec<OrderedJson>,
+        items: &mut Vec<OrderedValue>,
     ) {
         ui.horizontal_wrapped(|ui| {
             ui.spacing_mut().item_spacing = vec2(6.0, 6.0);
             let mut gone = None;
             for (place, item) in items.iter().enumerate() {
-                let id = item.to_line();
+                let id = in_line(item);
                 if self.picking.selected_entity_ui(ui, self.theme, self.list, &id, at.name) {
                     gone = Some(place);
                 }
@@ -290,9 +294,9 @@ impl EntityForm<'_> {
             }
             let button = ui.button("Add…").accessible_name(format!("Add to {}", at.name));
             let id = self.id.with(("pick", at.pointer));
-            let taken: Vec<String> = items.iter().map(OrderedJson::to_line).collect();
+            let taken: Vec<String> = items.iter().map(in_line).collect();
             if let Some(picked) = self.picking.popup_ui(&button, id, self.theme, self.list, types, &taken) {
-                items.push(OrderedJson::Text(picked));
+                items.push(OrderedValue::from(picked));
                 self.changed = true;
             }
         });
@@ -303,7 +307,7 @@ impl EntityForm<'_> {
         ui: &mut Ui,
         choices: &[SchemaChoice],
         at: FormFieldRef<'_>,
-        items: &mut Vec<OrderedJson>,
+        items: &mut Vec<OrderedValue>,
     ) {
         ui.horizontal_wrapped(|ui| {
             for choice in choices {
@@ -312,7 +316,7 @@ impl EntityForm<'_> {
                 if button.accessible_name(format!("{} {}", at.name, choice.title)).clicked() {
                     match place {
                         Some(place) => drop(items.remove(place)),
-                        None => items.push(OrderedJson::text(&choice.value)),
+                        None => items.push(choice.value.as_str().into()),
                     }
                     self.changed = true;
                 }
@@ -325,7 +329,7 @@ impl EntityForm<'_> {
         ui: &mut Ui,
         of: &SchemaFieldKind,
         at: FormFieldRef<'_>,
-        items: &mut Vec<OrderedJson>,
+        items: &mut Vec<OrderedValue>,
     ) {
         let (mut gone, mut up) = (None, None);
         let is_object = matches!(of, SchemaFieldKind::Object { .. });
@@ -388,22 +392,22 @@ impl EntityForm<'_> {
         ui: &mut Ui,
         fields: &[SchemaField],
         at: FormFieldRef<'_>,
-        value: &mut Option<OrderedJson>,
+        value: &mut Option<OrderedValue>,
     ) {
         let had = value.is_some();
-        let mut object = value.take().unwrap_or_else(|| OrderedJson::Map(Vec::new()));
-        let was_empty = object.members().is_empty();
+        let mut object = value.take().unwrap_or_else(|| OrderedValue::Map(OrderedMembers::default()));
+        let was_empty = object.members().next().is_none();
         for field in fields {
             let pointer = format!("{}/{}", at.pointer, field.name);
             let name = format!("{} {}", at.name, field.label);
             let at = FormFieldRef { pointer: &pointer, name: &name, required: field.required, worst: None };
             self.label_ui(ui, field, at);
-            let mut inner = object.take_for_edit(&field.name);
+            let mut inner = object.lend(&field.name);
             self.value_ui(ui, &field.kind, at, &mut inner);
             object.set(&field.name, inner);
             ui.add_space(2.0);
         }
-        let keep = !object.members().is_empty() || (had && (was_empty || at.required));
+        let keep = object.members().next().is_some() || (had && (was_empty || at.required));
         *value = keep.then_some(object);
     }
 
@@ -469,34 +473,34 @@ impl EntityForm<'_> {
 }
 
 /// Returns whether the control of this kind can show the value.
-fn fits(kind: &SchemaFieldKind, value: &OrderedJson) -> bool {
+fn fits(kind: &SchemaFieldKind, value: &OrderedValue) -> bool {
     match kind {
         SchemaFieldKind::Text
         | SchemaFieldKind::Date
         | SchemaFieldKind::Long { .. }
         | SchemaFieldKind::Choice(_)
         | SchemaFieldKind::Reference(_) => {
-            matches!(value, OrderedJson::Text(_))
+            matches!(value, OrderedValue::Text(_))
         }
-        SchemaFieldKind::Number { .. } => matches!(value, OrderedJson::Number(_) | OrderedJson::Null),
-        SchemaFieldKind::Boolean => matches!(value, OrderedJson::Bool(_)),
-        SchemaFieldKind::List { .. } => matches!(value, OrderedJson::List(_)),
-        SchemaFieldKind::Object { .. } => matches!(value, OrderedJson::Map(_)),
+        SchemaFieldKind::Number { .. } => matches!(value, OrderedValue::Number(_) | OrderedValue::Null),
+        SchemaFieldKind::Boolean => matches!(value, OrderedValue::Bool(_)),
+        SchemaFieldKind::List { .. } => matches!(value, OrderedValue::List(_)),
+        SchemaFieldKind::Object { .. } => matches!(value, OrderedValue::Map(_)),
         SchemaFieldKind::Json => true,
     }
 }
 
-fn read_number(text: &str, whole: bool) -> Result<Option<OrderedJson>, String> {
+fn read_number(text: &str, whole: bool) -> Result<Option<OrderedValue>, String> {
     let text = text.trim();
     if text.is_empty() {
         return Ok(None);
     }
     if let Ok(number) = text.parse::<i64>() {
-        return Ok(Some(OrderedJson::Number(number.into())));
+        return Ok(Some(OrderedValue::Number(number.into())));
     }
     let number = text.parse::<f64>().ok().filter(|_| !whole).and_then(Number::from_f64);
     match number {
-        Some(number) => Ok(Some(OrderedJson::Number(number))),
+        Some(number) => Ok(Some(OrderedValue::Number(number))),
         None if whole => Err("Enter a whole number.".to_owned()),
         None => Err("Enter a number.".to_owned()),
     }
@@ -508,7 +512,7 @@ mod tests {
 
     #[test]
     fn numbers_are_read_or_told() {
-        let read = |text: &str, whole| read_number(text, whole).map(|read| read.map(|json| json.to_text()));
+        let read = |text: &str, whole| read_number(text, whole).map(|read| read.map(|json| json.to_string()));
         assert_eq!(read(" 12 ", true), Ok(Some("12".into())));
         assert_eq!(read("12.5", false), Ok(Some("12.5".into())));
         assert_eq!(read("", true), Ok(None));

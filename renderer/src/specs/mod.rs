@@ -13,7 +13,6 @@ mod entity_look;
 mod entity_picker;
 mod findings;
 mod form_controls;
-mod json;
 mod knowledge;
 mod navigator;
 mod navigator_lines;
@@ -27,7 +26,9 @@ use answers::SpecQuestion;
 pub(crate) use entity_look::type_look;
 pub(crate) use new_entity::NewEntityPicker;
 
-use crate::view::{FrameView, SpecAction, SpecPage, WindowAction, entity_of, spec_history as history};
+use crate::view::{
+    FrameView, SpecAction, SpecPage, SpecResponse, WindowAction, entity_of, spec_history as history,
+};
 use answers::SpecAnswers;
 use coverage::CoveragePage;
 use diagnostics::SpecFindingsList;
@@ -39,9 +40,10 @@ use findings::EntityFindings;
 use knowledge::KnowledgePage;
 use navigator::SpecNavigator;
 use shared_protocol::{
-    BoardId, Refusal, RefusalCode,
-    bundle::{BundleRequest, BundleResponse, BundleView, EntityRef, EntitySummary},
-    messages::WorkbenchResponse,
+    BoardId, Refusal,
+    bundle::{BundleView, EntityRef, EntitySummary},
+    messages::AppliedCommand,
+    requests::{ChangeBundle, CheckedBundle, DrawMap},
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -213,16 +215,12 @@ impl SpecsFeature {
         let change = serde_json::json!([{
             "operation": "delete", "entityType": entity.entity_type, "entityId": entity.id,
         }]);
-        let request = BundleRequest::Change {
-            bundle: entity.bundle.clone(),
-            changes: change.to_string(),
-            dry_run: false,
-        };
-        self.answers.send_question(SpecQuestion::Delete(entity.clone()), request, actions);
+        let request = ChangeBundle { bundle: entity.bundle.clone(), changes: change.to_string() };
+        self.answers.request(request, entity.clone(), SpecResponse::Deleted, actions);
     }
 
-    pub(crate) fn draw_map(&mut self, request: BundleRequest, actions: &mut Vec<WindowAction>) {
-        self.answers.send_question(SpecQuestion::Map, request, actions);
+    pub(crate) fn draw_map(&mut self, request: DrawMap, actions: &mut Vec<WindowAction>) {
+        self.answers.request(request, (), SpecResponse::Map, actions);
     }
 
     /// Clears all state after another workspace was opened.
@@ -232,44 +230,32 @@ impl SpecsFeature {
         *self = Self { answers, ..Self::default() };
     }
 
-    /// Handles a request that could not be sent to main.
-    pub(crate) fn handle_send_failure(&mut self, ticket: u64) -> SpecOutcome {
-        let refusal = Refusal::new(RefusalCode::Timeout, "Draftboard did not receive the request")
-            .hint("Try again in a moment.");
-        self.handle_response(ticket, Err(refusal))
-    }
-
-    pub(crate) fn handle_response(
-        &mut self,
-        ticket: u64,
-        result: Result<WorkbenchResponse, Refusal>,
-    ) -> SpecOutcome {
-        let Some(question) = self.answers.question(ticket) else { return SpecOutcome::Nothing };
-        let Some(result) = self.answers.receive(&question, result) else {
-            if let SpecQuestion::Entity(of) = &question {
-                self.rebase(of);
-            }
+    /// Takes a response about the bundles of a workspace.
+    pub(crate) fn receive(&mut self, workspace: u64, response: SpecResponse) -> SpecOutcome {
+        if !self.answers.is_current(workspace) {
             return SpecOutcome::Nothing;
-        };
-        match question {
-            SpecQuestion::Check(page, version) => {
-                self.handle_check_result(&page, version, result);
-                SpecOutcome::Nothing
-            }
-            SpecQuestion::Save(page) => self.handle_saved(page, result),
-            SpecQuestion::Delete(entity) => match result {
-                Ok(_) => SpecOutcome::Deleted(entity),
-                Err(refusal) => SpecOutcome::Refused(refusal),
-            },
-            SpecQuestion::Map => match result {
-                Ok(WorkbenchResponse::Bundle(BundleResponse::Map { board, .. })) => {
-                    SpecOutcome::ShowBoard(board)
-                }
-                Ok(_) => SpecOutcome::Nothing,
-                Err(refusal) => SpecOutcome::Refused(refusal),
-            },
-            _ => SpecOutcome::Nothing,
         }
+        match response {
+            SpecResponse::Entity(entity, result) => {
+                self.answers.receive_entity(entity.clone(), result);
+                self.rebase(&entity);
+            }
+            SpecResponse::Checked((page, version), result) => self.receive_check(&page, version, result),
+            SpecResponse::Saved(page, result) => return self.receive_saved(page, result),
+            SpecResponse::Deleted(entity, result) => {
+                return result.map_or_else(SpecOutcome::Refused, |_| SpecOutcome::Deleted(entity));
+            }
+            SpecResponse::Map((), result) => {
+                return result.map_or_else(SpecOutcome::Refused, |drawn| SpecOutcome::ShowBoard(drawn.board));
+            }
+            SpecResponse::Entities(bundle, result) => self.answers.receive_entities(bundle, result),
+            SpecResponse::Schema(key, result) => self.answers.receive_schema(key, result),
+            SpecResponse::Diagnostics(bundle, result) => self.answers.receive_diagnostics(bundle, result),
+            SpecResponse::Coverage(bundle, result) => self.answers.receive_coverage(bundle, result),
+            SpecResponse::Knowledge(bundle, result) => self.answers.receive_knowledge(bundle, result),
+            SpecResponse::Found(query, result) => self.answers.receive_found(query, result),
+        }
+        SpecOutcome::Nothing
     }
 
     /// Rebases the draft of an entity that was loaded again.
@@ -280,20 +266,14 @@ impl SpecsFeature {
         }
     }
 
-    fn handle_check_result(
-        &mut self,
-        page: &SpecPage,
-        version: u64,
-        result: Result<WorkbenchResponse, Refusal>,
-    ) {
+    fn receive_check(&mut self, page: &SpecPage, version: u64, result: Result<CheckedBundle, Refusal>) {
         let Some(draft) = self.drafts.get_mut(page) else { return };
         draft.is_checking = false;
         match result {
-            Ok(WorkbenchResponse::Bundle(BundleResponse::Checked { possible, diagnostics, .. })) => {
+            Ok(CheckedBundle { possible, diagnostics, .. }) => {
                 let findings = EntityFindings::of_check(&diagnostics);
                 draft.checked = Some(DraftCheck { version, possible, findings });
             }
-            Ok(_) => {}
             // The check failed; saving will report the reason.
             Err(refusal) => {
                 tracing::debug!(%refusal, "a dry run was refused");
@@ -302,11 +282,11 @@ impl SpecsFeature {
         }
     }
 
-    fn handle_saved(&mut self, page: SpecPage, result: Result<WorkbenchResponse, Refusal>) -> SpecOutcome {
+    fn receive_saved(&mut self, page: SpecPage, result: Result<AppliedCommand, Refusal>) -> SpecOutcome {
         let Some(draft) = self.drafts.get_mut(&page) else { return SpecOutcome::Nothing };
         draft.is_saving = false;
         if let Err(refusal) = result {
-            draft.refused = Some(schema::sentence(&refusal.to_string()));
+            draft.refused = Some(shared_protocol::text::capitalize(&refusal.to_string()));
             return SpecOutcome::Nothing;
         }
         let Some(draft) = self.drafts.remove(&page) else { return SpecOutcome::Nothing };
@@ -314,7 +294,7 @@ impl SpecsFeature {
             SpecPage::Entity(of) => {
                 // The saved values apply immediately; the rest follows with the next answer.
                 if let Some(known) = self.answers.entity_mut(of) {
-                    known.forget_asking();
+                    known.forget_request();
                     if let Some(entity) = &mut known.value {
                         entity.data = draft.values;
                     }

@@ -242,8 +242,7 @@ fn state_of(draft: &EntityFormDraft) -> String {
         _ if !draft.unread.is_empty() || wrong => "Fix the errors to save".to_owned(),
         _ if draft.is_new => String::new(),
         0 => "No changes".to_owned(),
-        1 => "1 field changed".to_owned(),
-        many => format!("{many} fields changed"),
+        count => format!("{} changed", shared_protocol::text::count_noun(count, "field")),
     }
 }
 

@@ -1,8 +1,7 @@
 //! The window's model of an entity schema: fields in order, with their kind and display hints. Both vocabularies of hints
 //! are supported. A field with an unsupported schema is edited as JSON, never omitted. Must not know: widgets, values.
 
-use super::json::OrderedJson;
-use shared_protocol::bundle::SchemaView;
+use shared_protocol::{OrderedValue, bundle::SchemaView, text::capitalize};
 
 /// The maximum depth of nested objects with their own controls; deeper ones are edited as JSON.
 const MAX_SCHEMA_DEPTH: usize = 6;
@@ -108,19 +107,19 @@ impl SchemaFieldKind {
     }
 
     /// Returns the initial value of a new field.
-    pub(crate) fn blank(&self) -> OrderedJson {
+    pub(crate) fn blank(&self) -> OrderedValue {
         match self {
-            Self::Boolean => OrderedJson::Bool(false),
-            Self::Number { .. } | Self::Json => OrderedJson::Null,
-            Self::List { .. } => OrderedJson::List(Vec::new()),
+            Self::Boolean => OrderedValue::Bool(false),
+            Self::Number { .. } | Self::Json => OrderedValue::Null,
+            Self::List { .. } => OrderedValue::List(Vec::new()),
             Self::Object { fields, .. } => {
                 let needed = fields.iter().filter(|field| field.required);
-                OrderedJson::Map(needed.map(|field| (field.name.clone(), field.kind.blank())).collect())
+                OrderedValue::Map(needed.map(|field| (field.name.as_str(), field.kind.blank())).collect())
             }
             Self::Choice(choices) => {
-                OrderedJson::text(choices.first().map_or("", |choice| choice.value.as_str()))
+                OrderedValue::from(choices.first().map_or("", |choice| choice.value.as_str()))
             }
-            _ => OrderedJson::text(""),
+            _ => OrderedValue::from(""),
         }
     }
 }
@@ -145,7 +144,7 @@ impl SchemaField {
 
 impl EntityFormSchema {
     pub(crate) fn from_view(view: &SchemaView) -> Self {
-        let root = OrderedJson::parse(&view.schema).unwrap_or_default();
+        let root: OrderedValue = serde_json::from_str(&view.schema).unwrap_or_default();
         let reader = SchemaReader { root: &root, references: &view.references };
         let mut fields = reader.fields(&root, "", 0);
         // The sort is stable: fields without an order keep schema order, after fields with one.
@@ -154,11 +153,11 @@ impl EntityFormSchema {
             a.total_cmp(&b)
         });
         let id = root.get("properties").and_then(|properties| properties.get(&view.id_field));
-        let id_template = id.and_then(|id| hint(id, "idTemplate")).and_then(OrderedJson::as_text);
+        let id_template = id.and_then(|id| hint(id, "idTemplate")).and_then(OrderedValue::as_text);
         Self {
             id_field: view.id_field.clone(),
             id_template: id_template.map(str::to_owned),
-            description: root.text_at("description").unwrap_or_default().to_owned(),
+            description: root.text("description").unwrap_or_default().to_owned(),
             groups: groups(&root, &fields),
             is_open: fields.is_empty(),
             fields,
@@ -171,14 +170,13 @@ impl EntityFormSchema {
 }
 
 /// Returns the groups that have a field, in order.
-fn groups(root: &OrderedJson, fields: &[SchemaField]) -> Vec<(String, String)> {
-    let named = hint(root, "layoutGroups").map(OrderedJson::members).unwrap_or_default();
+fn groups(root: &OrderedValue, fields: &[SchemaField]) -> Vec<(String, String)> {
+    let named = hint(root, "layoutGroups").into_iter().flat_map(OrderedValue::members);
     let mut groups: Vec<(f64, String, String)> = named
-        .iter()
-        .filter(|(key, _)| fields.iter().any(|field| field.group.as_ref() == Some(key)))
+        .filter(|(key, _)| fields.iter().any(|field| field.group.as_deref() == Some(key)))
         .map(|(key, group)| {
-            let order = group.get("order").and_then(OrderedJson::as_number).unwrap_or(f64::MAX);
-            (order, key.clone(), group.text_at("title").map_or_else(|| humanise(key), str::to_owned))
+            let order = group.get("order").and_then(OrderedValue::as_number).unwrap_or(f64::MAX);
+            (order, key.to_owned(), group.text("title").map_or_else(|| humanise(key), str::to_owned))
         })
         .collect();
     groups.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -186,7 +184,7 @@ fn groups(root: &OrderedJson, fields: &[SchemaField]) -> Vec<(String, String)> {
 }
 
 /// Returns an annotation by its current or its older name: `x-sdd-displayHint`, `displayHint`.
-fn hint<'a>(schema: &'a OrderedJson, name: &str) -> Option<&'a OrderedJson> {
+fn hint<'a>(schema: &'a OrderedValue, name: &str) -> Option<&'a OrderedValue> {
     schema
         .get(&format!("x-sdd-{name}"))
         .or_else(|| schema.get(&format!("x-{name}")))
@@ -194,19 +192,24 @@ fn hint<'a>(schema: &'a OrderedJson, name: &str) -> Option<&'a OrderedJson> {
 }
 
 struct SchemaReader<'a> {
-    root: &'a OrderedJson,
+    root: &'a OrderedValue,
     references: &'a [(String, Vec<String>)],
 }
 
 impl SchemaReader<'_> {
-    fn fields(&self, schema: &OrderedJson, path: &str, depth: usize) -> Vec<SchemaField> {
-        let required = schema.texts_at("required");
-        let properties = schema.get("properties").map(OrderedJson::members).unwrap_or_default();
+    fn fields(&self, schema: &OrderedValue, path: &str, depth: usize) -> Vec<SchemaField> {
+        let required = schema.get("required").and_then(OrderedValue::as_list).unwrap_or_default();
+        let properties = schema.get("properties").into_iter().flat_map(OrderedValue::members);
         properties
-            .iter()
             .map(|(name, property)| {
-                let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
-                self.field(name, self.resolve(property), required.contains(name), &path, depth)
+                let path = if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
+                self.field(
+                    name,
+                    self.resolve(property),
+                    required.iter().any(|item| item.as_text() == Some(name)),
+                    &path,
+                    depth,
+                )
             })
             .collect()
     }
@@ -214,22 +217,22 @@ impl SchemaReader<'_> {
     fn field(
         &self,
         name: &str,
-        schema: &OrderedJson,
+        schema: &OrderedValue,
         required: bool,
         path: &str,
         depth: usize,
     ) -> SchemaField {
-        let text = |key: &str| hint(schema, key).and_then(OrderedJson::as_text).unwrap_or_default();
+        let text = |key: &str| hint(schema, key).and_then(OrderedValue::as_text).unwrap_or_default();
         let label = [text("prominenceLabel"), text("title"), text("displayName")];
         let label =
-            label.into_iter().find(|label| !label.is_empty()).map_or_else(|| humanise(name), sentence);
+            label.into_iter().find(|label| !label.is_empty()).map_or_else(|| humanise(name), capitalize);
         SchemaField {
             name: name.to_owned(),
             label,
             description: text("description").to_owned(),
             required,
             kind: self.kind(schema, path, depth),
-            group: hint(schema, "layoutGroup").and_then(OrderedJson::as_text).map(str::to_owned),
+            group: hint(schema, "layoutGroup").and_then(OrderedValue::as_text).map(str::to_owned),
             weight: match text("prominence") {
                 "hero" => FieldProminence::Hero,
                 "primary" => FieldProminence::Primary,
@@ -237,15 +240,15 @@ impl SchemaReader<'_> {
             },
             in_header: text("displayLocation") == "header",
             hidden: text("displayHint") == "hidden",
-            order: hint(schema, "order").and_then(OrderedJson::as_number),
+            order: hint(schema, "order").and_then(OrderedValue::as_number),
         }
     }
 
     /// Resolves a `$ref` within the same schema file.
-    fn resolve<'s>(&'s self, schema: &'s OrderedJson) -> &'s OrderedJson {
+    fn resolve<'s>(&'s self, schema: &'s OrderedValue) -> &'s OrderedValue {
         let mut at = schema;
         for _ in 0..MAX_SCHEMA_DEPTH {
-            let Some(path) = at.text_at("$ref").and_then(|path| path.strip_prefix("#/")) else { break };
+            let Some(path) = at.text("$ref").and_then(|path| path.strip_prefix("#/")) else { break };
             let found = path.split('/').try_fold(self.root, |at, key| at.get(key));
             match found {
                 Some(found) => at = found,
@@ -255,9 +258,9 @@ impl SchemaReader<'_> {
         at
     }
 
-    fn kind(&self, schema: &OrderedJson, path: &str, depth: usize) -> SchemaFieldKind {
+    fn kind(&self, schema: &OrderedValue, path: &str, depth: usize) -> SchemaFieldKind {
         let schema = self.resolve(schema);
-        let display = hint(schema, "displayHint").and_then(OrderedJson::as_text).unwrap_or_default();
+        let display = hint(schema, "displayHint").and_then(OrderedValue::as_text).unwrap_or_default();
         match type_of(schema) {
             "string" => self.text_kind(schema, path, display),
             "integer" => SchemaFieldKind::Number { whole: true },
@@ -281,26 +284,26 @@ impl SchemaReader<'_> {
         }
     }
 
-    fn text_kind(&self, schema: &OrderedJson, path: &str, display: &str) -> SchemaFieldKind {
-        let format = schema.text_at("format").unwrap_or_default();
+    fn text_kind(&self, schema: &OrderedValue, path: &str, display: &str) -> SchemaFieldKind {
+        let format = schema.text("format").unwrap_or_default();
         let declared = self.references.iter().find(|(known, _)| known == path);
         if format == "sdd-ref" || declared.is_some() || hint(schema, "refTargets").is_some() {
-            let targets = hint(schema, "refTargets").map(OrderedJson::items).unwrap_or_default();
+            let targets = hint(schema, "refTargets").and_then(OrderedValue::as_list).unwrap_or_default();
             let targets: Vec<String> =
-                targets.iter().filter_map(OrderedJson::as_text).map(str::to_owned).collect();
+                targets.iter().filter_map(OrderedValue::as_text).map(str::to_owned).collect();
             return SchemaFieldKind::Reference(declared.map_or(targets, |(_, types)| types.clone()));
         }
-        if let Some(OrderedJson::List(values)) = schema.get("enum") {
+        if let Some(OrderedValue::List(values)) = schema.get("enum") {
             return SchemaFieldKind::Choice(
                 values
                     .iter()
-                    .filter_map(OrderedJson::as_text)
+                    .filter_map(OrderedValue::as_text)
                     .map(|value| parse_choice(schema, value))
                     .collect(),
             );
         }
         let widget = hint(schema, "widget").or_else(|| schema.get("ui:widget"));
-        match (display, widget.and_then(OrderedJson::as_text).unwrap_or_default()) {
+        match (display, widget.and_then(OrderedValue::as_text).unwrap_or_default()) {
             ("markdown", _) | (_, "MarkdownWidget") => SchemaFieldKind::Long { markdown: true },
             ("multiline", _) | (_, "textarea") => SchemaFieldKind::Long { markdown: false },
             _ if format == "date" => SchemaFieldKind::Date,
@@ -314,11 +317,11 @@ impl SchemaReader<'_> {
 }
 
 /// Returns the type of a schema. A union counts only when one type besides null remains.
-fn type_of(schema: &OrderedJson) -> &str {
+fn type_of(schema: &OrderedValue) -> &str {
     match schema.get("type") {
-        Some(OrderedJson::Text(name)) => name,
-        Some(OrderedJson::List(names)) => {
-            let mut names = names.iter().filter_map(OrderedJson::as_text).filter(|name| *name != "null");
+        Some(OrderedValue::Text(name)) => name,
+        Some(OrderedValue::List(names)) => {
+            let mut names = names.iter().filter_map(OrderedValue::as_text).filter(|name| *name != "null");
             match (names.next(), names.next()) {
                 (Some(only), None) => only,
                 _ => "",
@@ -330,23 +333,25 @@ fn type_of(schema: &OrderedJson) -> &str {
     }
 }
 
-fn parse_choice(schema: &OrderedJson, value: &str) -> SchemaChoice {
+fn parse_choice(schema: &OrderedValue, value: &str) -> SchemaChoice {
     let of = |name: &str| hint(schema, name).and_then(|all| all.get(value));
     let style = of("enumStyles");
-    let tone = style.and_then(|style| style.as_text().or_else(|| style.text_at("color")));
+    let tone = style.and_then(|style| style.as_text().or_else(|| style.text("color")));
     SchemaChoice {
         value: value.to_owned(),
-        title: of("enumTitles").and_then(OrderedJson::as_text).map_or_else(|| humanise(value), str::to_owned),
-        description: of("enumDescriptions").and_then(OrderedJson::as_text).unwrap_or_default().to_owned(),
+        title: of("enumTitles")
+            .and_then(OrderedValue::as_text)
+            .map_or_else(|| humanise(value), str::to_owned),
+        description: of("enumDescriptions").and_then(OrderedValue::as_text).unwrap_or_default().to_owned(),
         tone: tone.map(str::to_owned),
     }
 }
 
-fn list_look(schema: &OrderedJson, display: &str) -> ListLook {
+fn list_look(schema: &OrderedValue, display: &str) -> ListLook {
     let text = |name: &str, usual: &str| {
-        hint(schema, name).and_then(OrderedJson::as_text).unwrap_or(usual).to_owned()
+        hint(schema, name).and_then(OrderedValue::as_text).unwrap_or(usual).to_owned()
     };
-    match hint(schema, "layout").and_then(OrderedJson::as_text).unwrap_or_default() {
+    match hint(schema, "layout").and_then(OrderedValue::as_text).unwrap_or_default() {
         "tabbedArray" => {
             ListLook::Tabs { label: text("tabLabelField", "name"), chosen: text("choiceField", "isChosen") }
         }
@@ -358,7 +363,7 @@ fn list_look(schema: &OrderedJson, display: &str) -> ListLook {
 
 /// Formats a name as a label: `governedByAdrIds` becomes `Governed by adr`, `non_functional` becomes `Non functional`.
 pub(crate) fn humanise(name: &str) -> String {
-    sentence(&phrase(name))
+    capitalize(&phrase(name))
 }
 
 /// Formats a name for use within a sentence: `Requirement` becomes `requirement`, `ADR` stays unchanged.
@@ -384,12 +389,6 @@ pub(crate) fn phrase(name: &str) -> String {
         }
         _ => text.to_owned(),
     }
-}
-
-/// Capitalises the first letter.
-pub(crate) fn sentence(text: &str) -> String {
-    let mut signs = text.chars();
-    signs.next().map_or_else(String::new, |first| first.to_uppercase().chain(signs).collect())
 }
 
 #[cfg(test)]

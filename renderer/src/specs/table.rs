@@ -3,15 +3,15 @@
 
 use super::{
     entity::drop_of,
-    json::OrderedJson,
     schema::{SchemaField, SchemaFieldKind},
-    values::{ValueContext, block, members_ui, text_width, value_ui},
+    values::{ValueContext, block, in_line, members_ui, text_width, value_ui},
 };
 use crate::{
     view::WindowAction,
     widgets::{paint_line, small_font},
 };
 use egui::{Align2, Rect, Stroke, Ui, UiBuilder, pos2, vec2};
+use shared_protocol::OrderedValue;
 
 /// The maximum number of shown objects; the rest are counted.
 const MAX_TABLE_ROWS: usize = 200;
@@ -23,7 +23,7 @@ pub(super) fn table_ui(
     ui: &mut Ui,
     around: &ValueContext<'_>,
     fields: &[SchemaField],
-    items: &[OrderedJson],
+    items: &[OrderedValue],
     actions: &mut Vec<WindowAction>,
 ) {
     let theme = around.theme;
@@ -38,7 +38,7 @@ pub(super) fn table_ui(
     });
     let more = items
         .iter()
-        .any(|item| item.members().iter().any(|(name, _)| !fields.iter().any(|field| field.name == *name)));
+        .any(|item| item.members().any(|(name, _)| !fields.iter().any(|field| field.name == *name)));
     let room = ui.available_width();
     let widths = widths(ui, &columns, items, room - 16.0);
     match widths.filter(|_| !nested && !more) {
@@ -61,7 +61,7 @@ pub(super) fn table_ui(
 }
 
 /// Returns the column widths, or `None` when the columns would be too narrow.
-fn widths(ui: &Ui, columns: &[&SchemaField], items: &[OrderedJson], room: f32) -> Option<Vec<f32>> {
+fn widths(ui: &Ui, columns: &[&SchemaField], items: &[OrderedValue], room: f32) -> Option<Vec<f32>> {
     if columns.is_empty() {
         return None;
     }
@@ -71,7 +71,7 @@ fn widths(ui: &Ui, columns: &[&SchemaField], items: &[OrderedJson], room: f32) -
         return None;
     }
     let wish = |field: &SchemaField| {
-        let texts = items.iter().take(20).filter_map(|item| item.get(&field.name)).map(OrderedJson::to_line);
+        let texts = items.iter().take(20).filter_map(|item| item.get(&field.name)).map(in_line);
         let chip = if matches!(
             field.kind,
             SchemaFieldKind::Reference(_) | SchemaFieldKind::Choice(_) | SchemaFieldKind::List { .. }
@@ -120,7 +120,7 @@ fn row_ui(
     around: &ValueContext<'_>,
     columns: &[&SchemaField],
     widths: &[f32],
-    item: &OrderedJson,
+    item: &OrderedValue,
     actions: &mut Vec<WindowAction>,
 ) {
     let (room, top) = (ui.available_width(), ui.cursor().top());

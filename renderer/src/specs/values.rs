@@ -4,7 +4,6 @@ use super::{
     SpecAction,
     entity_look::{ChipSign, EntityChip, badge_ui, chip_ui, paint_mark, type_look},
     history::SpecPage,
-    json::OrderedJson,
     schema::{ListLook, SchemaChoice, SchemaField, SchemaFieldKind},
     table::table_ui,
 };
@@ -15,7 +14,10 @@ use crate::{
 };
 use canvas::theme::WorkbenchTheme;
 use egui::{CornerRadius, Frame, RichText, Sense, Stroke, Ui, pos2, vec2};
-use shared_protocol::bundle::{EntityRef, RelationView};
+use shared_protocol::{
+    OrderedValue,
+    bundle::{EntityRef, RelationView},
+};
 
 /// The context of values: the theme and their entity.
 pub(super) struct ValueContext<'a> {
@@ -29,45 +31,45 @@ pub(super) fn value_ui(
     ui: &mut Ui,
     around: &ValueContext<'_>,
     kind: &SchemaFieldKind,
-    value: &OrderedJson,
+    value: &OrderedValue,
     actions: &mut Vec<WindowAction>,
 ) {
     let theme = around.theme;
     match (kind, value) {
-        (_, OrderedJson::Null) => drop(muted_ui(ui, theme, "No value")),
-        (SchemaFieldKind::Reference(types), OrderedJson::Text(id)) => {
+        (_, OrderedValue::Null) => drop(muted_ui(ui, theme, "No value")),
+        (SchemaFieldKind::Reference(types), OrderedValue::Text(id)) => {
             ui.horizontal_wrapped(|ui| reference_ui(ui, around, types, id, actions));
         }
-        (SchemaFieldKind::Choice(choices), OrderedJson::Text(value)) => {
+        (SchemaFieldKind::Choice(choices), OrderedValue::Text(value)) => {
             ui.horizontal_wrapped(|ui| badge_ui(ui, theme, choice_of(choices, value), value));
         }
-        (SchemaFieldKind::Long { markdown: true }, OrderedJson::Text(text)) => markdown_ui(ui, theme, text),
-        (SchemaFieldKind::List { of, look }, OrderedJson::List(items)) => {
+        (SchemaFieldKind::Long { markdown: true }, OrderedValue::Text(text)) => markdown_ui(ui, theme, text),
+        (SchemaFieldKind::List { of, look }, OrderedValue::List(items)) => {
             list_ui(ui, around, of, look, items, actions)
         }
-        (SchemaFieldKind::Object { fields, as_chips: true }, OrderedJson::Map(_)) => {
+        (SchemaFieldKind::Object { fields, as_chips: true }, OrderedValue::Map(_)) => {
             flags_ui(ui, theme, fields, value)
         }
-        (SchemaFieldKind::Object { fields, .. }, OrderedJson::Map(_)) => {
+        (SchemaFieldKind::Object { fields, .. }, OrderedValue::Map(_)) => {
             block(ui, theme, |ui| members_ui(ui, around, fields, value, actions));
         }
-        (_, OrderedJson::Bool(on)) => {
+        (_, OrderedValue::Bool(on)) => {
             ui.horizontal(|ui| {
                 let (mark, _) = ui.allocate_exact_size(vec2(16.0, 18.0), Sense::hover());
                 paint_mark(ui, theme, mark.center(), *on);
                 ui.label(if *on { "Yes" } else { "No" });
             });
         }
-        (_, OrderedJson::Text(text)) => drop(text_ui(ui, theme, text)),
-        (_, OrderedJson::Number(number)) => drop(text_ui(ui, theme, &number.to_string())),
-        (_, OrderedJson::List(items))
-            if items.iter().all(|item| matches!(item, OrderedJson::Text(_) | OrderedJson::Number(_))) =>
+        (_, OrderedValue::Text(text)) => drop(text_ui(ui, theme, text)),
+        (_, OrderedValue::Number(number)) => drop(text_ui(ui, theme, &number.to_string())),
+        (_, OrderedValue::List(items))
+            if items.iter().all(|item| matches!(item, OrderedValue::Text(_) | OrderedValue::Number(_))) =>
         {
             list_ui(ui, around, &SchemaFieldKind::Text, &ListLook::Plain, items, actions);
         }
         _ => drop(
             ui.add(
-                egui::Label::new(RichText::new(value.to_pretty()).monospace().color(theme.text))
+                egui::Label::new(RichText::new(value.to_pretty_json()).monospace().color(theme.text))
                     .wrap()
                     .selectable(true),
             ),
@@ -88,7 +90,7 @@ pub(super) fn members_ui(
     ui: &mut Ui,
     around: &ValueContext<'_>,
     fields: &[SchemaField],
-    value: &OrderedJson,
+    value: &OrderedValue,
     actions: &mut Vec<WindowAction>,
 ) {
     for field in fields.iter().filter(|field| !field.hidden) {
@@ -97,9 +99,7 @@ pub(super) fn members_ui(
         ui.push_id(&field.name, |ui| value_ui(ui, around, &field.kind, inner, actions));
         ui.add_space(4.0);
     }
-    for (name, inner) in
-        value.members().iter().filter(|(name, _)| !fields.iter().any(|field| field.name == *name))
-    {
+    for (name, inner) in value.members().filter(|(name, _)| !fields.iter().any(|field| field.name == *name)) {
         muted_ui(ui, around.theme, super::schema::humanise(name));
         ui.push_id(name, |ui| value_ui(ui, around, &SchemaFieldKind::Json, inner, actions));
         ui.add_space(4.0);
@@ -125,7 +125,7 @@ fn list_ui(
     around: &ValueContext<'_>,
     of: &SchemaFieldKind,
     look: &ListLook,
-    items: &[OrderedJson],
+    items: &[OrderedValue],
     actions: &mut Vec<WindowAction>,
 ) {
     let theme = around.theme;
@@ -138,14 +138,14 @@ fn list_ui(
         (SchemaFieldKind::Reference(types), _) => {
             ui.horizontal_wrapped(|ui| {
                 ui.spacing_mut().item_spacing = vec2(6.0, 6.0);
-                for id in items.iter().filter_map(OrderedJson::as_text) {
+                for id in items.iter().filter_map(OrderedValue::as_text) {
                     reference_ui(ui, around, types, id, actions);
                 }
             });
         }
         (SchemaFieldKind::Choice(choices), _) => {
             ui.horizontal_wrapped(|ui| {
-                for value in items.iter().filter_map(OrderedJson::as_text) {
+                for value in items.iter().filter_map(OrderedValue::as_text) {
                     badge_ui(ui, theme, choice_of(choices, value), value);
                 }
             });
@@ -154,7 +154,7 @@ fn list_ui(
             ui.horizontal_wrapped(|ui| {
                 ui.spacing_mut().item_spacing = vec2(6.0, 6.0);
                 for item in items {
-                    let text = item.to_line();
+                    let text = in_line(item);
                     let chip = EntityChip {
                         text: &text,
                         name: &text,
@@ -179,7 +179,7 @@ fn bullet_ui(
     ui: &mut Ui,
     around: &ValueContext<'_>,
     of: &SchemaFieldKind,
-    item: &OrderedJson,
+    item: &OrderedValue,
     actions: &mut Vec<WindowAction>,
 ) {
     ui.horizontal_top(|ui| {
@@ -189,17 +189,25 @@ fn bullet_ui(
     });
 }
 
+/// Formats a value as one line: text as is, lists with commas, maps as JSON.
+pub(super) fn in_line(value: &OrderedValue) -> String {
+    match value {
+        OrderedValue::Bool(on) => if *on { "yes" } else { "no" }.to_owned(),
+        OrderedValue::Text(text) => text.lines().next().unwrap_or_default().to_owned(),
+        OrderedValue::List(items) => items.iter().map(in_line).collect::<Vec<_>>().join(", "),
+        OrderedValue::Null | OrderedValue::Number(_) | OrderedValue::Map(_) => value.to_string(),
+    }
+}
+
 /// Shows boolean members as chips.
-fn flags_ui(ui: &mut Ui, theme: &WorkbenchTheme, fields: &[SchemaField], value: &OrderedJson) {
+fn flags_ui(ui: &mut Ui, theme: &WorkbenchTheme, fields: &[SchemaField], value: &OrderedValue) {
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = vec2(6.0, 6.0);
         for (name, inner) in value.members() {
-            let label = fields
-                .iter()
-                .find(|field| field.name == *name)
-                .map_or(name.as_str(), |field| field.label.as_str());
+            let label =
+                fields.iter().find(|field| field.name == *name).map_or(name, |field| field.label.as_str());
             let on = inner.as_bool().unwrap_or_default();
-            let spoken = format!("{label}: {}", inner.to_line());
+            let spoken = format!("{label}: {}", in_line(inner));
             let chip = EntityChip {
                 text: label,
                 name: &spoken,
@@ -218,11 +226,12 @@ fn tabs_ui(
     around: &ValueContext<'_>,
     of: &SchemaFieldKind,
     (label, chosen): (&str, &str),
-    items: &[OrderedJson],
+    items: &[OrderedValue],
     actions: &mut Vec<WindowAction>,
 ) {
     let theme = around.theme;
-    let is_chosen = |item: &OrderedJson| item.get(chosen).and_then(OrderedJson::as_bool).unwrap_or_default();
+    let is_chosen =
+        |item: &OrderedValue| item.get(chosen).and_then(OrderedValue::as_bool).unwrap_or_default();
     let id = ui.make_persistent_id("item");
     let first = items.iter().position(is_chosen).unwrap_or_default();
     let mut open: usize = ui.data(|data| data.get_temp(id)).unwrap_or(first).min(items.len() - 1);
@@ -231,8 +240,7 @@ fn tabs_ui(
             ui.set_height(28.0);
             ui.spacing_mut().item_spacing.x = 0.0;
             for (place, item) in items.iter().enumerate() {
-                let name =
-                    item.get(label).map_or_else(|| format!("Item {}", place + 1), OrderedJson::to_line);
+                let name = item.get(label).map_or_else(|| format!("Item {}", place + 1), in_line);
                 let text = if is_chosen(item) { format!("{name} (chosen)") } else { name };
                 let tab = TabButton {
                     id: id.with(place),

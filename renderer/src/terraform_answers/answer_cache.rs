@@ -17,7 +17,7 @@ pub(crate) struct AnswerKey<D> {
 pub(crate) struct AnswerCache<T, D> {
     value: Option<(BoardId, T)>,
     /// The last request, answered or not.
-    last_request: Option<AnswerKey<D>>,
+    requested: Option<AnswerKey<D>>,
     is_waiting: bool,
     refused: Option<String>,
     /// A newer state, and the time at which it appeared.
@@ -26,7 +26,7 @@ pub(crate) struct AnswerCache<T, D> {
 
 impl<T, D> Default for AnswerCache<T, D> {
     fn default() -> Self {
-        Self { value: None, last_request: None, is_waiting: false, refused: None, newer: None }
+        Self { value: None, requested: None, is_waiting: false, refused: None, newer: None }
     }
 }
 
@@ -34,7 +34,7 @@ impl<T, D> Default for AnswerCache<T, D> {
 #[derive(Debug, PartialEq)]
 pub(crate) enum AnswerNeed {
     Nothing,
-    Ask,
+    Request,
     /// Try again after these seconds.
     Later(f64),
 }
@@ -50,20 +50,15 @@ impl<T, D: Copy + PartialEq> AnswerCache<T, D> {
     }
 
     pub(crate) fn is_current(&self, key: AnswerKey<D>) -> bool {
-        self.last_request == Some(key) && !self.is_waiting
-    }
-
-    /// The board of the last request.
-    pub(crate) fn requested_board(&self) -> Option<BoardId> {
-        self.last_request.map(|asked| asked.board)
+        self.requested == Some(key) && !self.is_waiting
     }
 
     /// Called while the answer is shown. `at_once` skips the wait for changes to settle.
     pub(crate) fn poll(&mut self, key: AnswerKey<D>, now: f64, at_once: bool) -> AnswerNeed {
-        if self.is_waiting || self.last_request == Some(key) {
+        if self.is_waiting || self.requested == Some(key) {
             return AnswerNeed::Nothing;
         }
-        let same_board = self.last_request.is_some_and(|asked| asked.board == key.board);
+        let same_board = self.requested.is_some_and(|requested| requested.board == key.board);
         if same_board && !at_once {
             match self.newer {
                 Some((newer, since)) if newer == key => {
@@ -78,8 +73,8 @@ impl<T, D: Copy + PartialEq> AnswerCache<T, D> {
                 }
             }
         }
-        (self.last_request, self.newer, self.is_waiting) = (Some(key), None, true);
-        AnswerNeed::Ask
+        (self.requested, self.newer, self.is_waiting) = (Some(key), None, true);
+        AnswerNeed::Request
     }
 
     pub(crate) fn receive(&mut self, board: BoardId, value: T) {
@@ -93,7 +88,7 @@ impl<T, D: Copy + PartialEq> AnswerCache<T, D> {
 
     /// Marks the answer as outdated although its key is unchanged.
     pub(crate) fn outdate(&mut self) {
-        self.last_request = None;
+        self.requested = None;
     }
 }
 
@@ -106,20 +101,20 @@ mod tests {
     }
 
     #[test]
-    fn it_is_asked_for_once_and_again_when_changes_have_rested() {
+    fn it_is_requested_for_once_and_again_when_changes_have_rested() {
         let mut kept: AnswerCache<&str, u64> = AnswerCache::default();
-        assert_eq!(kept.poll(key(1, 1), 0.0, false), AnswerNeed::Ask);
+        assert_eq!(kept.poll(key(1, 1), 0.0, false), AnswerNeed::Request);
         assert_eq!(kept.poll(key(1, 2), 0.1, false), AnswerNeed::Nothing, "one at a time");
         kept.receive(BoardId::from_bits(1), "first");
         assert_eq!(kept.poll(key(1, 1), 0.2, false), AnswerNeed::Nothing, "it is known");
         assert_eq!(kept.poll(key(1, 2), 1.0, false), AnswerNeed::Later(REST));
         assert_eq!(kept.poll(key(1, 3), 1.2, false), AnswerNeed::Later(REST), "it changes still");
         assert!(matches!(kept.poll(key(1, 3), 1.3, false), AnswerNeed::Later(left) if left < REST));
-        assert_eq!(kept.poll(key(1, 3), 1.6, false), AnswerNeed::Ask);
+        assert_eq!(kept.poll(key(1, 3), 1.6, false), AnswerNeed::Request);
         kept.refuse("no".to_owned());
         assert_eq!((kept.refusal(), kept.get(BoardId::from_bits(1))), (Some("no"), Some(&"first")));
         assert_eq!(kept.poll(key(1, 3), 9.0, false), AnswerNeed::Nothing, "refused is answered");
-        assert_eq!(kept.poll(key(2, 3), 9.0, false), AnswerNeed::Ask, "another board, at once");
+        assert_eq!(kept.poll(key(2, 3), 9.0, false), AnswerNeed::Request, "another board, at once");
         assert_eq!(kept.get(BoardId::from_bits(2)), None, "not what is known of the other");
     }
 
@@ -128,10 +123,10 @@ mod tests {
         let mut kept: AnswerCache<(), u64> = AnswerCache::default();
         kept.poll(key(1, 1), 0.0, false);
         kept.receive(BoardId::from_bits(1), ());
-        assert_eq!(kept.poll(key(1, 2), 0.1, true), AnswerNeed::Ask);
+        assert_eq!(kept.poll(key(1, 2), 0.1, true), AnswerNeed::Request);
         kept.receive(BoardId::from_bits(1), ());
         assert!(kept.is_current(key(1, 2)) && !kept.is_current(key(1, 3)));
         kept.outdate();
-        assert_eq!(kept.poll(key(1, 2), 0.2, false), AnswerNeed::Ask);
+        assert_eq!(kept.poll(key(1, 2), 0.2, false), AnswerNeed::Request);
     }
 }

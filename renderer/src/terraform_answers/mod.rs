@@ -3,13 +3,19 @@
 pub(crate) mod answer_cache;
 pub(crate) mod run_lines;
 
+use crate::main_request::MainRequest;
 use answer_cache::{AnswerCache, AnswerKey, AnswerNeed};
 use run_lines::RunLines;
 use shared_protocol::{
     BoardId, Refusal, Revision,
+    request::Request,
+    requests::{
+        EstimateCost, GenerateHcl, ImportedBoard, ListRuns, ReadPlan, ReadRunLines, WorkbenchRequest,
+        WrittenHcl,
+    },
     terraform::{
-        BoardTerraformView, CostView, HclView, PlanState, PlanView, TerraformFindingView, TerraformRequest,
-        TerraformResponse, TerraformRunId, TerraformRunState, TerraformRunView, TerraformView,
+        BoardTerraformView, CostView, HclView, PlanState, PlanView, TerraformFindingView, TerraformRunId,
+        TerraformRunLine, TerraformRunState, TerraformRunView, TerraformView,
     },
 };
 
@@ -32,34 +38,18 @@ pub(crate) struct TerraformAnswers {
     imported: Option<(BoardId, Vec<TerraformFindingView>)>,
 }
 
-/// The purpose of a request about Terraform.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum TerraformPending {
-    Hcl,
-    Cost,
-    Plan,
-    History,
-    Lines(TerraformRunId),
-    Run,
-    Prices,
-    Other,
-}
-
-impl TerraformPending {
-    pub(crate) fn from_request(request: &TerraformRequest) -> Self {
-        match request {
-            TerraformRequest::Hcl { .. } => Self::Hcl,
-            TerraformRequest::Cost { .. } => Self::Cost,
-            TerraformRequest::Plan { .. } => Self::Plan,
-            TerraformRequest::History { .. } => Self::History,
-            TerraformRequest::Lines { run, .. } => Self::Lines(*run),
-            TerraformRequest::Run { .. } => Self::Run,
-            TerraformRequest::MissingPrices { .. } => Self::Prices,
-            TerraformRequest::Write { .. }
-            | TerraformRequest::Cancel { .. }
-            | TerraformRequest::Import { .. } => Self::Other,
-        }
-    }
+/// A response of main about Terraform.
+#[derive(Debug)]
+pub(crate) enum TerraformReply {
+    Hcl(Result<HclView, Refusal>),
+    Cost(Result<CostView, Refusal>),
+    Plan { board: BoardId, result: Result<Option<PlanView>, Refusal> },
+    Runs { board: BoardId, result: Result<Vec<TerraformRunView>, Refusal> },
+    Lines { run: TerraformRunId, result: Result<(TerraformRunView, Vec<TerraformRunLine>), Refusal> },
+    Started(Result<TerraformRunId, Refusal>),
+    Cancelled(Result<(), Refusal>),
+    Written(Result<WrittenHcl, Refusal>),
+    Prices(Result<String, Refusal>),
 }
 
 /// The answers that are shown.
@@ -151,82 +141,106 @@ impl TerraformAnswers {
         self.hcl.is_current(now.files())
     }
 
-    /// Adds requests for answers that are shown and missing. Returns the seconds after which to try again.
+    /// Returns the requests for answers that are shown and missing, and the seconds after which to try again.
     pub(crate) fn request_missing(
         &mut self,
         now: &TerraformBoard<'_>,
         wants: TerraformWants,
-        requests: &mut Vec<TerraformRequest>,
-    ) -> Option<f64> {
+    ) -> (Vec<MainRequest<TerraformReply>>, Option<f64>) {
         let board = now.board;
+        let mut requests = Vec::new();
         let mut again = f64::INFINITY;
-        let mut next = |next: AnswerNeed, request: TerraformRequest| match next {
+        let mut next = |need: AnswerNeed, request: &dyn Fn() -> MainRequest<TerraformReply>| match need {
             AnswerNeed::Nothing => {}
-            AnswerNeed::Ask => requests.push(request),
+            AnswerNeed::Request => requests.push(request()),
             AnswerNeed::Later(seconds) => again = again.min(seconds),
         };
         let cost = AnswerKey { board, at: now.revision };
-        next(self.cost.poll(cost, now.time, false), TerraformRequest::Cost { board });
+        next(self.cost.poll(cost, now.time, false), &|| {
+            request(EstimateCost { board }, TerraformReply::Cost)
+        });
         if wants.files || wants.files_at_once {
             let wanted = self.hcl.poll(now.files(), now.time, wants.files_at_once);
-            next(wanted, TerraformRequest::Hcl { board });
+            next(wanted, &|| request(GenerateHcl { board }, TerraformReply::Hcl));
         }
         if wants.plan {
             let state = now.view.map(|told| told.plan).unwrap_or_default();
             let key = AnswerKey { board, at: (state, now.run_at()) };
-            next(self.plan.poll(key, now.time, true), TerraformRequest::Plan { board });
+            next(self.plan.poll(key, now.time, true), &|| {
+                request(ReadPlan { board }, move |result| TerraformReply::Plan { board, result })
+            });
         }
         if wants.runs {
             let key = AnswerKey { board, at: now.run_at() };
-            next(self.history.poll(key, now.time, true), TerraformRequest::History { board });
-            let run =
-                shown_run(wants.chosen_run, now.run(), self.history.get(board).map_or(&[], Vec::as_slice));
-            if let Some(from) = run.and_then(|run| self.lines.next_missing_line(run)) {
-                let run = run.map_or(0, |run| run.id);
-                next(AnswerNeed::Ask, TerraformRequest::Lines { run, from });
+            next(self.history.poll(key, now.time, true), &|| {
+                request(ListRuns { board }, move |result| TerraformReply::Runs { board, result })
+            });
+            let history = self.history.get(board).map_or(&[][..], Vec::as_slice);
+            if let Some(run) = shown_run(wants.chosen_run, now.run(), history)
+                && let Some(from) = self.lines.next_missing_line(run)
+            {
+                let run = run.id;
+                next(AnswerNeed::Request, &|| {
+                    request(ReadRunLines { run, from }, move |result| TerraformReply::Lines { run, result })
+                });
             }
         }
-        again.is_finite().then_some(again)
+        (requests, again.is_finite().then_some(again))
     }
 
-    pub(crate) fn receive(&mut self, answer: TerraformResponse) {
-        match answer {
-            TerraformResponse::Hcl(view) => {
-                self.hcl.receive(view.board, *view);
+    pub(crate) fn receive_hcl(&mut self, result: Result<HclView, Refusal>) {
+        match result {
+            Ok(view) => {
+                self.hcl.receive(view.board, view);
                 self.hcl_version += 1;
             }
-            TerraformResponse::Cost(view) => self.cost.receive(view.board, *view),
-            TerraformResponse::Plan(view) => {
-                let board = view.as_ref().map(|view| view.board).or(self.plan.requested_board());
-                if let Some(board) = board {
-                    self.plan.receive(board, view.map(|view| *view));
-                    self.plan_version += 1;
-                }
-            }
-            TerraformResponse::History(runs) => {
-                if let Some(board) = self.history.requested_board() {
-                    self.history.receive(board, runs);
-                }
-            }
-            TerraformResponse::Lines { run, lines } => self.lines.receive_lines(&run, lines),
-            TerraformResponse::Started { .. } => {}
-            TerraformResponse::Written { .. } => self.hcl.outdate(),
-            TerraformResponse::Imported { board, notes, .. } => self.imported = Some((board, notes)),
-            TerraformResponse::MissingPrices(_) | TerraformResponse::Cancelling => {}
+            Err(refusal) => self.hcl.refuse(describe(&refusal)),
         }
     }
 
-    pub(crate) fn refuse(&mut self, pending: TerraformPending, refusal: &Refusal) {
-        let why = || refusal.hints.iter().fold(refusal.message.clone(), |all, hint| format!("{all}. {hint}"));
-        match pending {
-            TerraformPending::Hcl => self.hcl.refuse(why()),
-            TerraformPending::Cost => self.cost.refuse(why()),
-            TerraformPending::Plan => self.plan.refuse(why()),
-            TerraformPending::History => self.history.refuse(why()),
-            TerraformPending::Lines(run) => self.lines.handle_refusal(run),
-            TerraformPending::Run | TerraformPending::Prices | TerraformPending::Other => {}
+    pub(crate) fn receive_cost(&mut self, result: Result<CostView, Refusal>) {
+        match result {
+            Ok(view) => self.cost.receive(view.board, view),
+            Err(refusal) => self.cost.refuse(describe(&refusal)),
         }
     }
+
+    pub(crate) fn receive_plan(&mut self, board: BoardId, result: Result<Option<PlanView>, Refusal>) {
+        match result {
+            Ok(plan) => {
+                self.plan.receive(board, plan);
+                self.plan_version += 1;
+            }
+            Err(refusal) => self.plan.refuse(describe(&refusal)),
+        }
+    }
+
+    pub(crate) fn receive_runs(&mut self, board: BoardId, result: Result<Vec<TerraformRunView>, Refusal>) {
+        match result {
+            Ok(runs) => self.history.receive(board, runs),
+            Err(refusal) => self.history.refuse(describe(&refusal)),
+        }
+    }
+
+    /// The files were written.
+    pub(crate) fn outdate_files(&mut self) {
+        self.hcl.outdate();
+    }
+
+    pub(crate) fn receive_import(&mut self, imported: ImportedBoard) {
+        self.imported = Some((imported.board, imported.notes));
+    }
+}
+
+fn request<R: Request<Frame = WorkbenchRequest>>(
+    request: R,
+    reply: impl Fn(Result<R::Response, Refusal>) -> TerraformReply + 'static,
+) -> MainRequest<TerraformReply> {
+    MainRequest::new(request, move |result| Some(reply(result)))
+}
+
+fn describe(refusal: &Refusal) -> String {
+    refusal.hints.iter().fold(refusal.message.clone(), |all, hint| format!("{all}. {hint}"))
 }
 
 /// The run whose output is shown: the chosen one, else the newest.

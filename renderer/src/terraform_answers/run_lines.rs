@@ -69,7 +69,7 @@ impl RunLines {
     }
 
     /// Takes the lines requested from [`Self::next_missing_line`].
-    pub(crate) fn receive_lines(&mut self, run: &TerraformRunView, lines: Vec<TerraformRunLine>) {
+    pub(crate) fn receive(&mut self, run: &TerraformRunView, lines: Vec<TerraformRunLine>) {
         let output = self.of_mut(run.id);
         output.is_waiting = false;
         output.has_gap = false;
@@ -77,7 +77,7 @@ impl RunLines {
         output.insert(output.end(), lines);
     }
 
-    pub(crate) fn handle_refusal(&mut self, run: TerraformRunId) {
+    pub(crate) fn refuse(&mut self, run: TerraformRunId) {
         let output = self.of_mut(run);
         output.is_waiting = false;
         output.nothing_from = Some(output.end());
@@ -145,7 +145,7 @@ mod tests {
             "a gap is asked for"
         );
         assert_eq!(lines.next_missing_line(&run(TerraformRunState::Running, 9)), None, "once");
-        lines.receive_lines(&run(TerraformRunState::Running, 9), text(5..9));
+        lines.receive(&run(TerraformRunState::Running, 9), text(5..9));
         assert_eq!(shown(&lines).len(), 9);
     }
 
@@ -154,9 +154,9 @@ mod tests {
         let mut lines = RunLines::default();
         let ended = run(TerraformRunState::Succeeded { ended: 9 }, 5);
         assert_eq!(lines.next_missing_line(&ended), Some(0));
-        lines.receive_lines(&ended, text(0..2));
+        lines.receive(&ended, text(0..2));
         assert_eq!(lines.next_missing_line(&ended), Some(2));
-        lines.receive_lines(&ended, Vec::new());
+        lines.receive(&ended, Vec::new());
         assert_eq!(lines.next_missing_line(&ended), None, "its log ends here, whatever it says");
     }
 

@@ -13,9 +13,7 @@ use crate::{
 };
 use card::TourCard;
 use egui::{Context, Rect};
-use shared_protocol::{
-    ProposalState, messages::WorkbenchRequest, review::ProposalBrief, terraform::TrialPlanView,
-};
+use shared_protocol::{ProposalState, requests::CloseTour, review::ProposalBrief, terraform::TrialPlanView};
 use targets::TourTarget;
 
 /// A tour that is starting or running.
@@ -134,7 +132,7 @@ impl TourProgress {
             Some(TourAction::Example) => actions.push(WindowAction::Do(CommandId::OpenExample)),
             Some(TourAction::Close) => return false,
             Some(TourAction::CloseForEver) => {
-                actions.push(WindowAction::Ask(WorkbenchRequest::CloseTour));
+                actions.push(WindowAction::request(CloseTour {}));
                 return false;
             }
             None => {}

@@ -11,8 +11,9 @@ use crate::{
 use egui::{Align, Align2, Button, Layout, RichText, Sense, Ui, Vec2, pos2};
 use shared_protocol::{
     ElementId, NodeId,
-    messages::{ProblemSeverity, WorkbenchRequest},
-    trace_link::{TraceLinkEnd, TraceLinkEndState, TraceLinkEndView, TraceLinkRequest, TraceLinkView},
+    messages::ProblemSeverity,
+    requests::ChangeLinks,
+    trace_link::{TraceLinkChange, TraceLinkEnd, TraceLinkEndState, TraceLinkEndView, TraceLinkView},
 };
 
 const ROW_HEIGHT: f32 = crate::widgets::ROW_HEIGHT;
@@ -72,10 +73,10 @@ fn link_ui(
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             if close_button_ui(ui, view.theme, &format!("Remove the link to {}", now.title)).clicked() {
-                actions.push(link_action(TraceLinkRequest::Remove { link: link.link.id }));
+                actions.push(change(TraceLinkChange::Remove { link: link.link.id }));
             }
             if can_hold(link) && holds_button_ui(ui, link) {
-                actions.push(link_action(TraceLinkRequest::Clear { links: vec![link.link.id] }));
+                actions.push(change(TraceLinkChange::Clear { links: vec![link.link.id] }));
             }
             ui.with_layout(Layout::left_to_right(Align::Center).with_main_wrap(true), |ui| {
                 let leads_on = link.link.from == *end;
@@ -174,13 +175,13 @@ fn suspect_ui(ui: &mut Ui, view: &FrameView<'_>, link: &TraceLinkView, actions: 
         let room = egui::Rect::from_center_size(middle, egui::vec2(BUTTON_WIDTH - 12.0, 20.0));
         let mut child = ui.new_child(egui::UiBuilder::new().max_rect(room).id_salt(link.link.id.bits()));
         if holds_button_ui(&mut child, link) {
-            actions.push(link_action(TraceLinkRequest::Clear { links: vec![link.link.id] }));
+            actions.push(change(TraceLinkChange::Clear { links: vec![link.link.id] }));
         }
     }
 }
 
-pub(crate) fn link_action(request: TraceLinkRequest) -> WindowAction {
-    WindowAction::Ask(WorkbenchRequest::Link(request))
+pub(crate) fn change(change: TraceLinkChange) -> WindowAction {
+    WindowAction::request(ChangeLinks { change })
 }
 
 /// Returns the action that opens a link end.

@@ -1,20 +1,29 @@
 //! The actions that features request from the window, performed after the frame is drawn.
 
-use super::spec_history::SpecPage;
+use super::{
+    response::{ManagedServerResponse, SpecResponse, WelcomeResponse},
+    spec_history::SpecPage,
+};
 use crate::{
     commands::CommandId,
+    main_request::MainRequest,
     panel_id::{PanelId, PanelSide},
 };
 use shared_protocol::{
     BoardId, BoardKind, BoardPoint, Command, EdgeEndpoint, ElementId, OverrideSelector, PropKey, ProposalId,
     Refusal, Revision, TypeId,
-    bundle::{BundleRequest, EntityRef},
-    messages::{WorkbenchRequest, WorkspaceTemplate},
-    preview_sessions::{PreviewGesture, PreviewId, PreviewTarget},
-    review::ReviewRequest,
-    terraform::TerraformRequest,
+    bundle::EntityRef,
+    decisions::WindowRequest,
+    messages::{AppliedCommand, OperationLogEntry, WorkspaceTemplate},
+    preview_sessions::{PreviewGesture, PreviewId, PreviewLogLine, PreviewTarget},
+    request::Request,
+    requests::{
+        CreateWorkspace, ExportAudit, ExportBoard, ImportBoard, ImportFolder, ImportedBoard, OpenExample,
+        OpenWorkspace, OpenedWorkspace, StartedDemo,
+    },
+    review::AuditView,
     trace_link::TraceLinkEnd,
-    upstreams::{ManagedServerDecision, ManagedServerRequest, ServerId},
+    upstreams::ServerId,
 };
 use std::collections::BTreeSet;
 
@@ -25,7 +34,13 @@ pub(crate) enum WindowAction {
     Do(CommandId),
     /// Changes the workspace.
     Run(Command),
-    Ask(WorkbenchRequest),
+    /// Sends a request to main and performs the action that its response becomes.
+    Request(MainRequest<WindowAction>),
+    /// Reverts an older operation; `partial` skips the conflicting changes.
+    Revert {
+        revision: Revision,
+        partial: bool,
+    },
     Select(BTreeSet<ElementId>),
     /// Selects an element, opens its board and brings it into view.
     Reveal(ElementId),
@@ -71,6 +86,10 @@ pub(crate) enum WindowAction {
     },
     /// Selects elements as soon as the replica has them.
     SelectCreated(Vec<ElementId>),
+    /// Selects a note and opens it for writing as soon as the replica has it.
+    WriteNote(Vec<ElementId>),
+    /// Copies the configuration of an agent's client.
+    CopyConfiguration(String),
     /// Closes the dialog that is open.
     CloseDialog,
     /// Forgets moves by arrow keys that were not sent yet.
@@ -83,8 +102,6 @@ pub(crate) enum WindowAction {
     Spec(SpecAction),
     /// Opens the dialog that links an element to another one.
     LinkFrom(TraceLinkEnd),
-    /// A request that only the window may send, such as a decision.
-    Review(ReviewRequest),
     OpenProposal(ProposalId),
     CloseProposal,
     /// Shows something in a preview, in an existing session if there is one.
@@ -97,30 +114,88 @@ pub(crate) enum WindowAction {
     Promote(OverrideSelector),
     /// Input in a preview.
     Gesture(PreviewId, PreviewGesture),
-    /// A request about managed servers, with the ticket of its response.
-    Upstream {
-        ticket: u64,
-        ask: ManagedServerCall,
-    },
+    /// Opens the demo, with its tour.
+    StartDemo,
     /// Shows the page of a managed server.
     OpenServer(ServerId),
     /// Undoes an operation that was just made.
     TakeBack(Revision),
+    // ---- responses of main ---------------------------------------------------------------------------------------------
+    /// A move by arrow keys became this revision.
+    Nudged(Revision),
+    RefuseNudge(Refusal),
+    Promoted(Result<AppliedCommand, Refusal>),
+    BoardImported(ImportedBoard),
+    DemoStarted(Result<StartedDemo, Refusal>),
+    ProblemReportRead(String),
+    LogRead(Result<Vec<OperationLogEntry>, Refusal>),
+    AuditRead(Result<AuditView, Refusal>),
+    PreviewLogRead(PreviewId, Result<Vec<PreviewLogLine>, Refusal>),
+    Welcome(WelcomeResponse),
+    /// A response about managed servers, with the number of its request.
+    Upstream {
+        request: u64,
+        response: ManagedServerResponse,
+    },
 }
 
 impl WindowAction {
     pub(crate) fn notify(message: impl Into<String>, details: Vec<String>) -> Self {
         Self::Notify { message: message.into(), details, button: None }
     }
+
+    /// Sends a request whose effect shows by itself. A refusal is shown.
+    pub(crate) fn request<R: Request>(request: R) -> Self
+    where
+        WindowRequest: From<R::Frame>,
+    {
+        Self::Request(MainRequest::new(request, Self::of_refusal))
+    }
+
+    /// Sends a request and performs the action that its response becomes. A refusal is shown.
+    pub(crate) fn request_then<R: Request>(request: R, then: impl Fn(R::Response) -> Self + 'static) -> Self
+    where
+        WindowRequest: From<R::Frame>,
+    {
+        Self::Request(MainRequest::new(request, move |result| Some(result.map_or_else(Self::Refuse, &then))))
+    }
+
+    /// Sends a request of the welcome page.
+    pub(crate) fn welcome<R: Request>(
+        request: R,
+        then: impl Fn(R::Response) -> WelcomeResponse + 'static,
+    ) -> Self
+    where
+        WindowRequest: From<R::Frame>,
+    {
+        Self::Request(MainRequest::new(request, move |result| {
+            Some(Self::Welcome(result.map_or_else(WelcomeResponse::Refused, &then)))
+        }))
+    }
+
+    /// Opens a workspace in place of the open one.
+    pub(crate) fn open_workspace(path: String) -> Self {
+        Self::welcome(OpenWorkspace { path }, WelcomeResponse::Opened)
+    }
+
+    /// Opens the user's own copy of the example.
+    pub(crate) fn open_example() -> Self {
+        Self::welcome(OpenExample {}, |()| WelcomeResponse::Opened(OpenedWorkspace::Opened))
+    }
+
+    /// Shows a refusal, and nothing else.
+    pub(crate) fn of_refusal<T>(result: Result<T, Refusal>) -> Option<Self> {
+        result.err().map(Self::Refuse)
+    }
 }
 
 /// An action on spec bundles.
 #[derive(Debug, Clone)]
 pub(crate) enum SpecAction {
-    /// Sends a request; the response has the same ticket.
-    Ask {
-        ticket: u64,
-        request: BundleRequest,
+    /// A response of main, for the workspace of this number.
+    Receive {
+        workspace: u64,
+        response: Box<SpecResponse>,
     },
     /// Shows a page in the reader.
     Open(SpecPage),
@@ -142,13 +217,6 @@ pub(crate) enum SpecAction {
     },
     /// Shows the node of an entity, or draws a map around it.
     ShowOnMap(EntityRef),
-}
-
-/// A request about managed servers. Decisions have a channel that terminals and agents do not have.
-#[derive(Debug, Clone)]
-pub(crate) enum ManagedServerCall {
-    Request(Box<ManagedServerRequest>),
-    Decision(Box<ManagedServerDecision>),
 }
 
 /// The purpose of a path.
@@ -174,16 +242,26 @@ impl PathPurpose {
     /// The suggested name of an exported audit.
     pub(crate) const AUDIT_FILE: &str = "audit.jsonl";
 
-    pub(crate) fn request(&self, path: String) -> WorkbenchRequest {
+    /// The request for a chosen path.
+    pub(crate) fn action(&self, path: String) -> WindowAction {
         match self {
-            Self::OpenWorkspace => WorkbenchRequest::Open(path),
-            Self::NewWorkspace { template } => WorkbenchRequest::New { path, template: *template },
-            Self::Export { board, .. } => WorkbenchRequest::Export { board: *board, path },
-            Self::ImportTerraform => {
-                WorkbenchRequest::Terraform(TerraformRequest::Import { path, name: None })
+            Self::OpenWorkspace => WindowAction::open_workspace(path),
+            Self::NewWorkspace { template } => {
+                WindowAction::welcome(CreateWorkspace { path, template: *template }, WelcomeResponse::Opened)
             }
-            Self::OpenTerraform => WorkbenchRequest::ImportFolder(path),
-            Self::ExportAudit => WorkbenchRequest::AuditExport { path },
+            Self::Export { board, .. } => {
+                WindowAction::request_then(ExportBoard { board: *board, path }, |file| {
+                    WindowAction::notify("Exported the board", vec![file.path])
+                })
+            }
+            Self::ImportTerraform => {
+                WindowAction::request_then(ImportBoard { path, name: None }, WindowAction::BoardImported)
+            }
+            Self::OpenTerraform => WindowAction::welcome(ImportFolder { path }, WelcomeResponse::Imported),
+            Self::ExportAudit => WindowAction::request_then(ExportAudit { path }, |file| {
+                let next = format!("`draftboard audit verify {}` checks it anywhere.", file.path);
+                WindowAction::notify("Exported the audit", vec![file.path, next])
+            }),
         }
     }
 }

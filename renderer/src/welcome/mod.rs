@@ -10,14 +10,15 @@ use crate::{
     app_icon::paint_mark,
     commands::CommandId,
     panels::notices::{capitalised, message_ui},
-    view::{FrameView, PathPurpose, WindowAction},
+    view::{FrameView, PathPurpose, WelcomeResponse, WindowAction},
     widgets::{close_button_ui, modal_frame, muted_ui},
 };
 use choice::{WelcomeChoice, choice_ui};
 use egui::{Context, CornerRadius, Frame, Id, Margin, RichText, Sense, Stroke, Ui, vec2};
 use shared_protocol::{
     GraphDocument, Refusal,
-    messages::{PlainFolder, RecentWorkspace, WorkbenchRequest, WorkspaceTemplate},
+    messages::{PlainFolder, RecentWorkspace, WorkspaceTemplate},
+    requests::{ListRecents, ListTemplates},
 };
 use templates::TemplateGallery;
 
@@ -88,9 +89,9 @@ impl WelcomePage {
         actions: &mut Vec<WindowAction>,
     ) -> bool {
         if !std::mem::replace(&mut self.has_asked, true) {
-            actions.push(WindowAction::Ask(WorkbenchRequest::Recents));
+            actions.push(WindowAction::welcome(ListRecents {}, WelcomeResponse::Recents));
             if self.templates.is_missing() {
-                actions.push(WindowAction::Ask(WorkbenchRequest::Templates));
+                actions.push(WindowAction::welcome(ListTemplates {}, WelcomeResponse::Templates));
             }
         }
         let page = egui::Modal::new(Id::unique("welcome")).frame(modal_frame(context).inner_margin(24));
@@ -164,7 +165,7 @@ impl WelcomePage {
                     self.focus_first(&import);
                     if import.clicked() {
                         self.wait(format!("Importing {}…", folder.path));
-                        actions.push(WindowAction::Ask(WorkbenchRequest::ImportFolder(folder.path.clone())));
+                        actions.push(PathPurpose::OpenTerraform.action(folder.path.clone()));
                     }
                 }
                 let create = ui.button("Create a workspace here");
@@ -172,7 +173,7 @@ impl WelcomePage {
                 if create.clicked() {
                     self.wait(format!("Creating a workspace in {}…", folder.path));
                     let (path, template) = (folder.path.clone(), WorkspaceTemplate::Blank);
-                    actions.push(WindowAction::Ask(WorkbenchRequest::New { path, template }));
+                    actions.push(PathPurpose::NewWorkspace { template }.action(path));
                 }
                 if ui.button("Choose another folder…").clicked() {
                     actions.push(WindowAction::AskPath(PathPurpose::OpenWorkspace));
@@ -198,7 +199,7 @@ impl WelcomePage {
             self.focus_first(&open);
             if open.clicked() {
                 self.wait(format!("Opening {path}…"));
-                actions.push(WindowAction::Ask(WorkbenchRequest::Open(path.to_owned())));
+                actions.push(WindowAction::open_workspace(path.to_owned()));
             }
         });
     }
@@ -241,7 +242,7 @@ impl WelcomePage {
         section_ui(ui, view, "Recent");
         if let Some(path) = recents::recents_ui(ui, view, self.recents.as_deref(), actions) {
             self.wait(format!("Opening {path}…"));
-            actions.push(WindowAction::Ask(WorkbenchRequest::Open(path)));
+            actions.push(WindowAction::open_workspace(path));
         }
     }
 
@@ -258,7 +259,7 @@ impl WelcomePage {
         self.focus_first(&first);
         if first.clicked() {
             self.wait("Setting up the demo…");
-            actions.push(WindowAction::Ask(WorkbenchRequest::StartDemo));
+            actions.push(WindowAction::StartDemo);
         }
         let example = WelcomeChoice {
             icon: "layers",
@@ -268,7 +269,7 @@ impl WelcomePage {
         };
         if choice_ui(ui, view.theme, example).clicked() {
             self.wait("Opening the example…");
-            actions.push(WindowAction::Ask(WorkbenchRequest::OpenExample));
+            actions.push(WindowAction::open_example());
         }
         let terraform = WelcomeChoice {
             icon: "code",

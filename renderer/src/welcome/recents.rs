@@ -2,11 +2,11 @@
 
 use super::choice::paint_card;
 use crate::{
-    view::{FrameView, WindowAction},
+    view::{FrameView, WelcomeResponse, WindowAction},
     widgets::{body_font, close_button_ui, muted_ui, paint_line, small_font},
 };
 use egui::{Align2, Rect, Role, Sense, Ui, Vec2, WidgetInfo, pos2, vec2};
-use shared_protocol::messages::{RecentWorkspace, WorkbenchRequest};
+use shared_protocol::{messages::RecentWorkspace, requests::ForgetRecent};
 
 const ROW_HEIGHT: f32 = 46.0;
 const PROBLEM_HEIGHT: f32 = 18.0;
@@ -30,9 +30,10 @@ pub(super) fn recents_ui(
     for recent in recents {
         match recent_ui(ui, view, recent) {
             Some(RecentAction::Open) => chosen = Some(recent.path.clone()),
-            Some(RecentAction::Forget) => {
-                actions.push(WindowAction::Ask(WorkbenchRequest::ForgetRecent(recent.path.clone())))
-            }
+            Some(RecentAction::Forget) => actions.push(WindowAction::welcome(
+                ForgetRecent { path: recent.path.clone() },
+                WelcomeResponse::Recents,
+            )),
             None => {}
         }
     }

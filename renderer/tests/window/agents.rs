@@ -3,8 +3,12 @@
 use crate::{dock::run_command, shop::Shop};
 use egui_kittest::kittest::Queryable;
 use shared_protocol::{
-    mcp::{McpClientTransport, McpClientView, McpMode, McpProtocolEra, McpRequest, McpView},
-    messages::{ToRenderer, WorkbenchRequest},
+    mcp::{McpClientTransport, McpClientView, McpMode, McpProtocolEra, McpView},
+    messages::ToRenderer,
+    requests::{
+        DisconnectClient, PauseClient, ReadClientConfig, RestartAgents, RotateToken, SetAgentMode,
+        TestConnection, WorkbenchRequest,
+    },
 };
 
 fn listening() -> McpView {
@@ -45,11 +49,8 @@ fn with(view: McpView) -> Shop {
     shop
 }
 
-fn asked(shop: &mut Shop) -> Vec<McpRequest> {
-    let requests = shop.settle().into_iter();
-    requests
-        .filter_map(|request| if let WorkbenchRequest::Mcp(request) = request { Some(request) } else { None })
-        .collect()
+fn asked(shop: &mut Shop) -> Vec<WorkbenchRequest> {
+    shop.settle()
 }
 
 #[test]
@@ -74,10 +75,13 @@ fn the_popover_has_what_one_needs_most() {
     shop.window.run();
     assert!(shop.shows("http://127.0.0.1:7778/mcp"));
     for (button, request) in [
-        ("Guarded", McpRequest::SetMode(McpMode::Guarded)),
-        ("Rotate token", McpRequest::RotateToken),
-        ("Restart", McpRequest::Restart),
-        ("Copy configuration for VS Code", McpRequest::ClientConfig { client: "vscode".to_owned() }),
+        ("Guarded", WorkbenchRequest::SetAgentMode(SetAgentMode { mode: McpMode::Guarded })),
+        ("Rotate token", WorkbenchRequest::RotateToken(RotateToken {})),
+        ("Restart", WorkbenchRequest::RestartAgents(RestartAgents {})),
+        (
+            "Copy configuration for VS Code",
+            WorkbenchRequest::ReadClientConfig(ReadClientConfig { client: "vscode".to_owned() }),
+        ),
     ] {
         shop.window.get_by_label(button).click();
         assert_eq!(asked(&mut shop), [request], "{button}");
@@ -91,7 +95,10 @@ fn the_panel_shows_who_reads_what_and_holds_or_ends_it() {
     for button in ["Pause Inspector", "Disconnect Inspector"] {
         shop.window.get_by_label(button).click();
     }
-    let (pause, end) = (McpRequest::Pause { client: 7 }, McpRequest::Disconnect { client: 7 });
+    let (pause, end) = (
+        WorkbenchRequest::PauseClient(PauseClient { client: 7 }),
+        WorkbenchRequest::DisconnectClient(DisconnectClient { client: 7 }),
+    );
     assert_eq!(asked(&mut shop), [pause, end]);
     let paused = McpClientView { paused: true, ..reader() };
     shop.main.send(ToRenderer::Mcp(Box::new(McpView { clients: vec![paused], ..listening() })));
@@ -116,7 +123,7 @@ fn settings_change_the_port_and_test_the_connection() {
     shop.retype("Search settings", "mcp");
     assert!(shop.shows("Port 7777 is in use. The server listens on 7778."));
     shop.window.get_by_label("Test connection").click();
-    assert_eq!(asked(&mut shop), [McpRequest::TestConnection]);
+    assert_eq!(asked(&mut shop), [WorkbenchRequest::TestConnection(TestConnection {})]);
 }
 
 #[test]

@@ -5,7 +5,8 @@ use egui::{Event, Key, Modifiers, PointerButton, Theme};
 use egui_kittest::kittest::Queryable;
 use shared_protocol::{
     Command, EdgeEndpointRef, NodeRef,
-    messages::{BoardViewport, FromRenderer, Presence, WorkbenchRequest},
+    messages::{BoardViewport, FromRenderer, Presence},
+    requests::{RunCommand, WorkbenchRequest},
 };
 
 fn pointer(shop: &mut Shop, at: egui::Pos2, pressed: Option<bool>) {
@@ -29,7 +30,9 @@ fn dragging_from_the_palette_adds_in_the_container_under_the_pointer() {
     pointer(&mut shop, to, None);
     pointer(&mut shop, to, Some(false));
     let requests = shop.settle();
-    let [WorkbenchRequest::Run(Command::AddNode(add))] = &requests[..] else { panic!("{requests:?}") };
+    let [WorkbenchRequest::RunCommand(RunCommand { command: Command::AddNode(add) })] = &requests[..] else {
+        panic!("{requests:?}")
+    };
     assert_eq!(
         (add.type_id.as_str(), &add.parent),
         ("aws/compute/instance", &Some(NodeRef::Id(shop.subnet)))
@@ -47,7 +50,9 @@ fn tab_adds_at_the_pointer() {
     shop.window.run();
     shop.press(Key::Enter);
     let requests = shop.settle();
-    let [WorkbenchRequest::Run(Command::AddNode(add))] = &requests[..] else { panic!("{requests:?}") };
+    let [WorkbenchRequest::RunCommand(RunCommand { command: Command::AddNode(add) })] = &requests[..] else {
+        panic!("{requests:?}")
+    };
     assert_eq!(add.type_id.as_str(), "aws/database/dynamodb_table");
 }
 
@@ -65,7 +70,9 @@ fn dropping_a_connection_on_nothing_adds_and_connects_in_one_step() {
     assert!(shop.shows("Quick add"), "a list of what can be connected");
     shop.press(Key::Enter);
     let requests = shop.settle();
-    let [WorkbenchRequest::Run(Command::Batch { commands, .. })] = &requests[..] else {
+    let [WorkbenchRequest::RunCommand(RunCommand { command: Command::Batch { commands, .. } })] =
+        &requests[..]
+    else {
         panic!("{requests:?}")
     };
     let [Command::AddNode(add), Command::Connect { source, target, .. }] = &commands[..] else {

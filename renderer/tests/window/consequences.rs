@@ -6,17 +6,15 @@ use egui_kittest::kittest::{NodeT, Queryable};
 use shared_protocol::{
     Actor, ActorKind, BoardId, Command, NodeId, PropKey, PropValue, ProposalId, Refusal, RefusalCode,
     Revision,
-    messages::{ProblemSeverity, ToRenderer, WorkbenchRequest},
+    decisions::{DrawPagePictures, PlanProposal, PlanStart, ReviewRequest, WindowRequest},
+    messages::{ProblemSeverity, ToRenderer},
     preview_sessions::PreviewImage,
     preview_wire::PreviewScreen,
-    review::{
-        BoardConsequences, PagePictures, PageRendering, ProposalConsequences, ReviewRequest, ReviewResponse,
-        TouchedPage,
-    },
+    requests::{CancelRun, WorkbenchRequest},
+    review::{BoardConsequences, PagePictures, PageRendering, ProposalConsequences, TouchedPage},
     terraform::{
         PlanAttribute, PlanChange, PlanCounts, PlannedAction, TerraformFindingView, TerraformOperation,
-        TerraformRequest, TerraformRunLine, TerraformRunState, TerraformRunView, TerraformView,
-        TrialPlanView,
+        TerraformRunLine, TerraformRunState, TerraformRunView, TerraformView, TrialPlanView,
     },
 };
 
@@ -101,7 +99,7 @@ impl Case {
         self.shop.settle();
     }
 
-    fn asked(&mut self) -> Vec<ReviewRequest> {
+    fn asked(&mut self) -> Vec<WindowRequest> {
         std::mem::take(&mut self.shop.main.reviews.heard)
     }
 
@@ -175,7 +173,9 @@ fn a_page_is_asked_for_once_shown_side_by_side_and_enlarged() {
         .asked()
         .iter()
         .filter_map(|request| match request {
-            ReviewRequest::PagePictures { page, screen, .. } => Some((*page, *screen)),
+            WindowRequest::Review(ReviewRequest::DrawPagePictures(DrawPagePictures {
+                page, screen, ..
+            })) => Some((*page, *screen)),
             _ => None,
         })
         .collect();
@@ -234,7 +234,10 @@ fn nothing_is_planned_before_a_person_says_so_twice() {
     let mut case = case();
     case.open();
     let plans = |case: &mut Case| {
-        case.asked().into_iter().filter(|request| matches!(request, ReviewRequest::Plan { .. })).count()
+        case.asked()
+            .into_iter()
+            .filter(|request| matches!(request, WindowRequest::Review(ReviewRequest::PlanProposal(_))))
+            .count()
     };
     assert_eq!(plans(&mut case), 0);
     case.click("Plan…");
@@ -242,11 +245,12 @@ fn nothing_is_planned_before_a_person_says_so_twice() {
     assert_eq!(plans(&mut case), 0, "it says what it does first");
     case.click("Do not plan");
     case.click("Plan…");
-    case.shop.main.reviews.planning = Some(Ok(ReviewResponse::Planning { run: 4 }));
+    case.shop.main.reviews.planning = Some(Ok(PlanStart::Started { run: 4 }));
     let (hash, board) = (case.shop.main.reviews.opened[&case.id].hash, case.shop.infrastructure);
     case.click("Plan now");
     let asked = case.asked();
-    let wanted = ReviewRequest::Plan { proposal: case.id, hash, board, secrets: Vec::new() };
+    let plan = PlanProposal { proposal: case.id, hash, board, secrets: Vec::new() };
+    let wanted = WindowRequest::Review(plan.into());
     assert_eq!(asked.iter().filter(|request| **request == wanted).count(), 1, "{asked:?}");
     assert!(!case.shop.shows("Plan now"), "the question is answered");
 }
@@ -381,7 +385,7 @@ fn a_plan_is_followed_cancelled_and_its_result_listed_with_what_goes_first() {
     assert!(case.shop.shows("Refreshing state"));
     case.shop.window.get_by_label("Cancel the plan").click();
     let asked = case.shop.settle();
-    assert_eq!(asked, [WorkbenchRequest::Terraform(TerraformRequest::Cancel { run: 4 })]);
+    assert_eq!(asked, [WorkbenchRequest::CancelRun(CancelRun { run: 4 })]);
 
     let planned = case.planned(4);
     case.tell(planned);
@@ -434,9 +438,9 @@ fn values_that_a_plan_needs_are_asked_for_and_sent_once() {
     let mut case = case();
     case.open();
     case.click("Plan…");
-    let (proposal, board): (ProposalId, BoardId) = (case.id, case.shop.infrastructure);
+    let board = case.shop.infrastructure;
     let secrets = vec!["db_password".to_owned()];
-    case.shop.main.reviews.planning = Some(Ok(ReviewResponse::PlanNeeds { proposal, board, secrets }));
+    case.shop.main.reviews.planning = Some(Ok(PlanStart::NeedsValues { board, secrets }));
     case.click("Plan now");
     assert!(case.shop.shows("db_password"));
     assert!(case.shop.window.get_by_label("Plan now").accesskit_node().is_disabled());
@@ -448,7 +452,7 @@ fn values_that_a_plan_needs_are_asked_for_and_sent_once() {
     case.asked();
     case.click("Plan now");
     let given = case.asked().into_iter().find_map(|request| match request {
-        ReviewRequest::Plan { secrets, .. } => Some(secrets),
+        WindowRequest::Review(ReviewRequest::PlanProposal(PlanProposal { secrets, .. })) => Some(secrets),
         _ => None,
     });
     assert_eq!(given.unwrap(), [("db_password".to_owned(), "hush".to_owned())]);

@@ -3,7 +3,10 @@
 use crate::shop::Shop;
 use egui::{Key, accesskit::Role};
 use egui_kittest::kittest::Queryable;
-use shared_protocol::{BoardKind, Command, ElementId, NodeId, PropValue, messages::WorkbenchRequest};
+use shared_protocol::{
+    BoardKind, Command, ElementId, NodeId, PropValue,
+    requests::{RunCommand, WorkbenchRequest},
+};
 
 /// A shop whose window begins with one more node, selected.
 fn with(kind: BoardKind, type_id: &str) -> (Shop, NodeId) {
@@ -191,7 +194,13 @@ fn the_context_menu_acts_on_what_is_under_the_pointer() {
     shop.right_click_at(at);
     shop.window.get_by_label_contains("Duplicate").click();
     let requests = shop.settle();
-    assert!(matches!(&requests[..], [WorkbenchRequest::Run(Command::Duplicate { .. })]), "{requests:?}");
+    assert!(
+        matches!(
+            &requests[..],
+            [WorkbenchRequest::RunCommand(RunCommand { command: Command::Duplicate { .. } })]
+        ),
+        "{requests:?}"
+    );
     let empty = shop.rect_of("S3 bucket Pictures").center_bottom() + egui::vec2(-60.0, 300.0);
     shop.right_click_at(empty);
     assert!(shop.shows("Quick add…") && !shop.shows("Zoom to selection"));
@@ -226,7 +235,13 @@ fn f2_renames_on_the_canvas() {
     shop.type_keys("Front");
     shop.press(Key::Enter);
     let requests = shop.settle();
-    assert!(matches!(&requests[..], [WorkbenchRequest::Run(Command::UpdateNode { .. })]), "{requests:?}");
+    assert!(
+        matches!(
+            &requests[..],
+            [WorkbenchRequest::RunCommand(RunCommand { command: Command::UpdateNode { .. } })]
+        ),
+        "{requests:?}"
+    );
     assert_eq!(shop.main.snapshot.node(shop.web).unwrap().label, "Front");
     shop.press(Key::F2);
     shop.type_keys("Nothing");

@@ -3,15 +3,16 @@
 
 use crate::{
     dock::run_command,
-    shop::Shop,
+    shop::{Shop, response},
     terraform_answers::{applying, cost, hcl, planned, tell, told},
 };
 use egui::Theme;
 use egui_kittest::kittest::Queryable;
 use shared_protocol::{
     BoardKind, ElementId, PropKey,
-    messages::{ProblemSeverity, ToRenderer, WorkbenchRequest},
-    terraform::{CostView, TerraformFindingView, TerraformRequest, TerraformResponse},
+    messages::{ProblemSeverity, ToRenderer},
+    requests::{ImportBoard, ImportedBoard, ListMissingPrices, WorkbenchRequest},
+    terraform::{CostView, TerraformFindingView},
 };
 
 fn finding(shop: &Shop, prop: Option<&str>, message: &str) -> TerraformFindingView {
@@ -75,7 +76,7 @@ fn the_status_bar_tells_the_cost_and_what_it_is_made_of() {
     shop.window.get_by_label("Copy missing prices").click();
     let asked = shop.settle();
     let board = shop.infrastructure;
-    assert_eq!(asked, [WorkbenchRequest::Terraform(TerraformRequest::MissingPrices { board })]);
+    assert_eq!(asked, [WorkbenchRequest::ListMissingPrices(ListMissingPrices { board })]);
     assert!(shop.shows("Copied the missing prices"));
     let row = shop.rect_of("Web costs $312").center();
     shop.click_at(row);
@@ -134,15 +135,8 @@ fn an_imported_folder_is_opened_with_its_notes_among_the_problems() {
     shop.retype("Path", "/home/ada/old");
     shop.window.get_by_label("Import").click();
     shop.window.run();
-    let request = TerraformRequest::Import { path: "/home/ada/old".into(), name: None };
-    let heard = shop.main.heard();
-    let id = heard.iter().find_map(|said| match said {
-        shared_protocol::messages::FromRenderer::Request {
-            id,
-            request: WorkbenchRequest::Terraform(found),
-        } => (*found == request).then_some(*id),
-        _ => None,
-    });
+    let import = WorkbenchRequest::from(ImportBoard { path: "/home/ada/old".into(), name: None });
+    let request = shop.main.request_id(|request| *request == import);
     let board = match shop.main.run(shared_protocol::Command::AddBoard {
         kind: BoardKind::Infrastructure,
         title: "Old".into(),
@@ -158,9 +152,8 @@ fn an_imported_folder_is_opened_with_its_notes_among_the_problems() {
         ..finding(&shop, None, "a block was kept as it is")
     }];
     let revision = shop.main.snapshot.revision();
-    let answer = TerraformResponse::Imported { board, revision, notes };
-    let result = Ok(shared_protocol::messages::WorkbenchResponse::Terraform(answer));
-    shop.main.send(ToRenderer::Answer { request: id.unwrap(), result });
+    let result = response(Ok(ImportedBoard { board, revision, notes }));
+    shop.main.send(ToRenderer::Response { request, result });
     shop.settle();
     assert!(shop.shows("Board Old") && shop.shows("Imported the folder as a board"));
     shop.window.get_by_label("3 errors, 1 warning").click();

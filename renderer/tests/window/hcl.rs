@@ -9,8 +9,8 @@ use egui::Theme;
 use egui_kittest::kittest::{NodeT, Queryable};
 use shared_protocol::{
     Command, ElementId,
-    messages::WorkbenchRequest,
-    terraform::{HclFile, TerraformRequest},
+    requests::{WorkbenchRequest, WriteHcl},
+    terraform::HclFile,
 };
 
 fn open(size: (f32, f32), theme: Theme) -> Shop {
@@ -121,10 +121,7 @@ fn differences_are_told_and_written() {
     }
     shop.window.get_by_label("Write files").click();
     let written = shop.settle();
-    assert_eq!(
-        written,
-        [WorkbenchRequest::Terraform(TerraformRequest::Write { board: shop.infrastructure })]
-    );
+    assert_eq!(written, [WorkbenchRequest::WriteHcl(WriteHcl { board: shop.infrastructure })]);
     assert!(shop.shows("Wrote 1 file"));
     assert_eq!(shop.main.terraform.hcl_asked, 2, "what is on the disk is other now");
 }

@@ -5,7 +5,8 @@ use egui::Key;
 use egui_kittest::kittest::Queryable;
 use shared_protocol::{
     Actor, ActorKind, Command, ElementId, OperationKind, PropKey, PropValue, Revision,
-    messages::{OperationLogEntry, WorkbenchRequest},
+    messages::OperationLogEntry,
+    requests::{RunCommand, WorkbenchRequest},
 };
 
 fn key(text: &str) -> PropKey {
@@ -16,7 +17,10 @@ fn updates(requests: &[WorkbenchRequest]) -> Vec<&Command> {
     requests
         .iter()
         .filter_map(|request| {
-            if let WorkbenchRequest::Run(command @ Command::UpdateNode { .. }) = request {
+            if let WorkbenchRequest::RunCommand(RunCommand {
+                command: command @ Command::UpdateNode { .. },
+            }) = request
+            {
                 Some(command)
             } else {
                 None
@@ -151,7 +155,9 @@ fn several_of_one_type_are_changed_together() {
     shop.retype("Image", "ami-0123456789abcdef0");
     shop.press(Key::Enter);
     let requests = shop.settle();
-    let [WorkbenchRequest::Run(Command::Batch { commands, .. })] = &requests[..] else {
+    let [WorkbenchRequest::RunCommand(RunCommand { command: Command::Batch { commands, .. } })] =
+        &requests[..]
+    else {
         panic!("{requests:?}")
     };
     assert_eq!(commands.len(), 2);
@@ -164,7 +170,9 @@ fn nothing_selected_shows_the_board() {
     shop.retype("Title", "Live");
     shop.press(Key::Enter);
     let requests = shop.settle();
-    let [WorkbenchRequest::Run(Command::UpdateBoard { title, .. })] = &requests[..] else {
+    let [WorkbenchRequest::RunCommand(RunCommand { command: Command::UpdateBoard { title, .. } })] =
+        &requests[..]
+    else {
         panic!("{requests:?}")
     };
     assert_eq!(title.as_deref(), Some("Live"));
@@ -264,7 +272,12 @@ fn a_property_becomes_a_variable_and_back() {
     shop.select("S3 bucket Pictures");
     shop.window.get_by_label("Name as a variable").click();
     let requests = shop.settle();
-    let [WorkbenchRequest::Run(Command::SetVariable { key: set, variable: true, .. })] = &requests[..] else {
+    let [
+        WorkbenchRequest::RunCommand(RunCommand {
+            command: Command::SetVariable { key: set, variable: true, .. },
+        }),
+    ] = &requests[..]
+    else {
         panic!("{requests:?}")
     };
     assert_eq!(*set, key("bucket"));
@@ -273,7 +286,10 @@ fn a_property_becomes_a_variable_and_back() {
     shop.picture("variable-light");
     shop.window.get_by_label("Name as a variable").click();
     let requests = shop.settle();
-    assert!(matches!(&requests[..], [WorkbenchRequest::Run(Command::SetVariable { variable: false, .. })]));
+    assert!(matches!(
+        &requests[..],
+        [WorkbenchRequest::RunCommand(RunCommand { command: Command::SetVariable { variable: false, .. } })]
+    ));
     assert!(shop.shows("Name is required"));
     // Several at once: one command, whatever each was before.
     let (web, worker) = (shop.web, shop.worker);

@@ -4,17 +4,16 @@ use crate::shop::Shop;
 use renderer::{MainConnection, MainConnectionEvent};
 use shared_protocol::{
     Command, Revision,
+    decisions::WindowRequest,
     framing::{FrameDecoder, MAX_FROM_RENDERER_BYTES, MAX_TO_RENDERER_BYTES, decode, encode},
-    messages::{
-        ChildHello, FromRenderer, PROTOCOL_VERSION, ProcessRole, ToRenderer, WorkbenchRequest,
-        WorkspaceStatus,
-    },
+    messages::{ChildHello, FromRenderer, PROTOCOL_VERSION, ProcessRole, ToRenderer, WorkspaceStatus},
+    requests::{Quit, SaveFiles, UndoLast, WorkbenchRequest},
 };
 use std::{
     io::{Read, Write},
     os::unix::net::UnixStream,
-    time::{Duration, Instant},
 };
+use test_support::{PATIENCE, wait_for};
 
 struct Peer {
     stream: UnixStream,
@@ -24,7 +23,7 @@ struct Peer {
 impl Peer {
     fn pair() -> (Self, MainConnection) {
         let (ours, theirs) = UnixStream::pair().unwrap();
-        ours.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+        ours.set_read_timeout(Some(PATIENCE)).unwrap();
         let link = MainConnection::on_stream(theirs, egui::Context::default()).unwrap();
         (Self { stream: ours, reader: FrameDecoder::new(MAX_FROM_RENDERER_BYTES) }, link)
     }
@@ -46,15 +45,8 @@ impl Peer {
     }
 }
 
-fn next(link: &MainConnection) -> MainConnectionEvent {
-    let started = Instant::now();
-    loop {
-        if let Some(incoming) = link.next() {
-            return incoming;
-        }
-        assert!(started.elapsed() < Duration::from_secs(5), "nothing arrived");
-        std::thread::sleep(Duration::from_millis(1));
-    }
+fn next(link: &mut MainConnection) -> MainConnectionEvent {
+    wait_for("an event of main", || link.next())
 }
 
 #[test]
@@ -66,28 +58,37 @@ fn it_answers_the_challenge_and_then_talks() {
     };
     assert_eq!((protocol, role, token), (PROTOCOL_VERSION, ProcessRole::Renderer, [7; 32]));
     assert!(!build.is_empty());
-    let first = link.request(WorkbenchRequest::Save).unwrap();
-    let second = link.request(WorkbenchRequest::Undo).unwrap();
+    let first = link.request(WorkbenchRequest::from(SaveFiles {}));
+    let second = link.request(WorkbenchRequest::from(UndoLast {}));
     assert_ne!(first, second);
-    assert_eq!(peer.hear(), FromRenderer::Request { id: first, request: WorkbenchRequest::Save });
-    assert_eq!(peer.hear(), FromRenderer::Request { id: second, request: WorkbenchRequest::Undo });
+    assert_eq!(
+        peer.hear(),
+        FromRenderer::Request { id: first, request: WindowRequest::Workbench(SaveFiles {}.into()) }
+    );
+    assert_eq!(
+        peer.hear(),
+        FromRenderer::Request { id: second, request: WindowRequest::Workbench(UndoLast {}.into()) }
+    );
     peer.send(&ToRenderer::Status(WorkspaceStatus { saved: Revision(4), ..WorkspaceStatus::default() }));
     assert!(
-        matches!(next(&link), MainConnectionEvent::Message(ToRenderer::Status(status)) if status.saved == Revision(4))
+        matches!(next(&mut link), MainConnectionEvent::Message(ToRenderer::Status(status)) if status.saved == Revision(4))
     );
     // The last words are written before the link is gone.
-    link.request(WorkbenchRequest::Quit).unwrap();
+    link.request(WorkbenchRequest::from(Quit {}));
     drop(link);
-    assert!(matches!(peer.hear(), FromRenderer::Request { request: WorkbenchRequest::Quit, .. }));
+    assert!(matches!(
+        peer.hear(),
+        FromRenderer::Request { request: WindowRequest::Workbench(WorkbenchRequest::Quit(_)), .. }
+    ));
 }
 
 #[test]
 fn the_end_of_main_is_told() {
-    let (mut peer, link) = Peer::pair();
+    let (mut peer, mut link) = Peer::pair();
     peer.send(&ToRenderer::Challenge { protocol: PROTOCOL_VERSION, token: [7; 32] });
     peer.hear();
     drop(peer);
-    assert!(matches!(next(&link), MainConnectionEvent::Closed { why: None }));
+    assert!(matches!(next(&mut link), MainConnectionEvent::Closed { why: None }));
 }
 
 #[test]
@@ -103,9 +104,9 @@ fn anything_but_this_protocol_ends_it() {
         vec![0xff; 16],
     ];
     for bytes in wrong {
-        let (mut peer, link) = Peer::pair();
+        let (mut peer, mut link) = Peer::pair();
         peer.stream.write_all(&bytes).unwrap();
-        assert!(matches!(next(&link), MainConnectionEvent::Closed { why: Some(_) }), "{bytes:?}");
+        assert!(matches!(next(&mut link), MainConnectionEvent::Closed { why: Some(_) }), "{bytes:?}");
     }
 }
 
@@ -133,6 +134,8 @@ fn a_full_queue_is_told_and_never_waited_for() {
     let (outgoing, _kept) = crossbeam_channel::bounded(1);
     let (_to_window, incoming) = crossbeam_channel::bounded(1);
     let mut link = MainConnection::from_channels(outgoing, incoming);
-    assert!(link.request(WorkbenchRequest::Save).is_ok());
-    assert!(link.request(WorkbenchRequest::Save).is_err());
+    link.request(WorkbenchRequest::from(SaveFiles {}));
+    assert!(link.next().is_none());
+    let second = link.request(WorkbenchRequest::from(SaveFiles {}));
+    assert!(matches!(link.next(), Some(MainConnectionEvent::NotSent { request, .. }) if request == second));
 }

@@ -8,9 +8,10 @@ use egui::{Key, Modifiers};
 use egui_kittest::kittest::Queryable;
 use shared_protocol::{
     TraceLinkId,
-    messages::{ToRenderer, WorkbenchRequest},
+    messages::ToRenderer,
+    requests::{ChangeLinks, WorkbenchRequest},
     trace_link::{
-        TraceLink, TraceLinkEnd, TraceLinkEndState, TraceLinkEndView, TraceLinkFingerprint, TraceLinkRequest,
+        TraceLink, TraceLinkChange, TraceLinkEnd, TraceLinkEndState, TraceLinkEndView, TraceLinkFingerprint,
         TraceLinkView, TraceLinksView,
     },
 };
@@ -30,8 +31,11 @@ fn tell(
     id
 }
 
-fn asked(requests: Vec<WorkbenchRequest>) -> Vec<TraceLinkRequest> {
-    let link = |request| if let WorkbenchRequest::Link(request) = request { Some(request) } else { None };
+fn asked(requests: Vec<WorkbenchRequest>) -> Vec<TraceLinkChange> {
+    let link = |request| match request {
+        WorkbenchRequest::ChangeLinks(ChangeLinks { change }) => Some(change),
+        _ => None,
+    };
     requests.into_iter().filter_map(link).collect()
 }
 
@@ -48,9 +52,9 @@ fn a_suspect_link_says_why_at_its_node_and_somebody_says_that_it_holds() {
     assert!(shop.shows("Open the cell") && shop.shows("is realised by this"));
     assert!(shop.shows("Open the cell changed since this link was last confirmed"));
     shop.window.get_by_label("Confirm: Open the cell is realised by Web").click_accesskit();
-    assert_eq!(asked(shop.settle()), [TraceLinkRequest::Clear { links: vec![id] }]);
+    assert_eq!(asked(shop.settle()), [TraceLinkChange::Clear { links: vec![id] }]);
     shop.window.get_by_label("Remove the link to Open the cell").click_accesskit();
-    assert_eq!(asked(shop.settle()), [TraceLinkRequest::Remove { link: id }]);
+    assert_eq!(asked(shop.settle()), [TraceLinkChange::Remove { link: id }]);
 }
 
 #[test]
@@ -79,7 +83,7 @@ fn suspect_links_are_among_the_problems() {
     shop.settle();
     assert!(shop.shows("Open the cell is realised by Web"));
     shop.window.get_by_label("Confirm: Open the cell is realised by Web").click_accesskit();
-    assert_eq!(asked(shop.settle()), [TraceLinkRequest::Clear { links: vec![id] }]);
+    assert_eq!(asked(shop.settle()), [TraceLinkChange::Clear { links: vec![id] }]);
 }
 
 #[test]
@@ -93,7 +97,7 @@ fn a_node_is_linked_to_an_entity_by_keyboard() {
     locker.shop.retype("Link to", "open the cell");
     locker.settle();
     locker.shop.press(Key::Enter);
-    let expected = TraceLinkRequest::Add {
+    let expected = TraceLinkChange::Add {
         from: TraceLinkEnd::Node(web),
         to: requirement(),
         relation: "serves".to_owned(),

@@ -7,6 +7,7 @@ use egui_kittest::kittest::Queryable;
 use shared_protocol::{
     Actor, ActorKind, OperationKind, Refusal, RefusalCode, Revision,
     messages::{HeldBoard, HeldReason, OperationLogEntry, ToRenderer, WorkspaceNotice, WorkspaceStatus},
+    requests::WorkbenchRequest,
 };
 
 const THEMES: [(Theme, &str); 2] = [(Theme::Light, "light"), (Theme::Dark, "dark")];
@@ -63,7 +64,9 @@ fn draws_what_opens_over_it() {
             Refusal::new(RefusalCode::ContainmentError, "a database cannot stand on the board itself")
                 .hint("It stands in Subnet, Frame.")
                 .suggest(["aws/database/dynamodb_table".to_owned()]);
-        shop.main.send(ToRenderer::Answer { request: 99, result: Err(refusal) });
+        shop.press_with(egui::Modifiers::COMMAND, egui::Key::S);
+        let request = shop.main.request_id(|request| matches!(request, WorkbenchRequest::SaveFiles(_)));
+        shop.main.send(ToRenderer::Response { request, result: Err(refusal) });
         shop.settle();
         shop.picture(&format!("problems-{word}"));
         shop.window.get_by_label("Log").click();

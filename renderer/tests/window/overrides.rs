@@ -5,10 +5,12 @@ use egui::Key;
 use egui_kittest::kittest::Queryable;
 use shared_protocol::{
     Command, NodeId, OverrideKey, OverrideScope, OverrideSelector, PropValue, SetOverride,
-    messages::{FromRenderer, ToRenderer, WorkbenchRequest},
+    decisions::WindowRequest,
+    messages::{FromRenderer, ToRenderer},
     preview_sessions::{
         PreviewGesture, PreviewSessionStatus, PreviewsView, SelectedInstance, TransientPropValue,
     },
+    requests::{RunCommand, WorkbenchRequest},
     v0::JsonPointer,
 };
 
@@ -56,7 +58,7 @@ fn lay(shop: &mut Shop, instance: impl ToString, path: &str, value: PropValue) {
 fn commands(requests: &[WorkbenchRequest]) -> Vec<&Command> {
     let mut all = Vec::new();
     for request in requests {
-        if let WorkbenchRequest::Run(command) = request {
+        if let WorkbenchRequest::RunCommand(RunCommand { command }) = request {
             all.push(command);
         }
     }
@@ -211,7 +213,11 @@ fn what_is_dragged_is_tried_and_kept_once() {
         match message {
             FromRenderer::Preview { gesture: PreviewGesture::Try(values), .. } => tried.push(values),
             FromRenderer::Request {
-                request: WorkbenchRequest::Run(Command::SetOverrides { .. }), ..
+                request:
+                    WindowRequest::Workbench(WorkbenchRequest::RunCommand(RunCommand {
+                        command: Command::SetOverrides { .. },
+                    })),
+                ..
             } => kept += 1,
             _ => {}
         }

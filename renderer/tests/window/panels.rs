@@ -1,14 +1,15 @@
 //! Palette, outline, tabs, problems, log, notices.
 
 use crate::shop::Shop;
-use egui::{Key, Theme};
+use egui::{Key, Modifiers, Theme};
 use egui_kittest::kittest::Queryable;
 use shared_protocol::{
     Actor, ActorKind, BoardKind, Command, ElementId, OperationKind, Refusal, RefusalCode, Revision,
     messages::{
         ConflictResolution, FromRenderer, HeldBoard, HeldReason, OperationLogEntry, ToRenderer,
-        WorkbenchRequest, WorkbenchResponse, WorkspaceNotice, WorkspaceStatus,
+        WorkspaceNotice, WorkspaceStatus,
     },
+    requests::{ResolveBoard, RevertOperation, RunCommand, WorkbenchRequest},
 };
 
 #[test]
@@ -27,7 +28,9 @@ fn the_palette_filters_and_adds() {
     assert!(!shop.shows("Lambda function") && shop.shows("SQS queue"));
     shop.window.get_by_label("SQS queue").click();
     let requests = shop.settle();
-    let [WorkbenchRequest::Run(Command::AddNode(add))] = &requests[..] else { panic!("{requests:?}") };
+    let [WorkbenchRequest::RunCommand(RunCommand { command: Command::AddNode(add) })] = &requests[..] else {
+        panic!("{requests:?}")
+    };
     assert_eq!(add.type_id.as_str(), "aws/messaging/sqs_queue");
     assert!(shop.field("Label").contains("SQS"), "it is selected");
 }
@@ -72,7 +75,9 @@ fn a_new_board_is_asked_for_and_opened() {
     shop.retype("Board title", "Wishes");
     shop.press(Key::Enter);
     let requests = shop.settle();
-    let [WorkbenchRequest::Run(Command::AddBoard { kind, title, .. })] = &requests[..] else {
+    let [WorkbenchRequest::RunCommand(RunCommand { command: Command::AddBoard { kind, title, .. } })] =
+        &requests[..]
+    else {
         panic!("{requests:?}")
     };
     assert_eq!((*kind, title.as_str()), (BoardKind::Spec, "Wishes"));
@@ -114,15 +119,9 @@ fn a_refusal_is_a_notice_with_its_hint_and_can_be_dismissed() {
     let mut shop = Shop::open();
     shop.select("S3 bucket Pictures");
     shop.press(Key::Delete);
-    let heard = shop.main.heard();
-    let Some(FromRenderer::Request { id, .. }) = heard
-        .iter()
-        .find(|said| matches!(said, FromRenderer::Request { request: WorkbenchRequest::Run(_), .. }))
-    else {
-        panic!("{heard:?}")
-    };
+    let request = shop.main.request_id(|request| matches!(request, WorkbenchRequest::RunCommand(_)));
     let refusal = Refusal::new(RefusalCode::ReadOnly, "the board is held").hint("Decide its conflict first.");
-    shop.main.send(ToRenderer::Answer { request: *id, result: Err(refusal) });
+    shop.main.send(ToRenderer::Response { request, result: Err(refusal) });
     shop.window.run();
     assert!(shop.shows("The board is held") && shop.shows("Decide its conflict first."));
     shop.window.get_by_label("Dismiss").click();
@@ -133,12 +132,12 @@ fn a_refusal_is_a_notice_with_its_hint_and_can_be_dismissed() {
 #[test]
 fn a_notice_goes_by_itself() {
     let mut shop = Shop::open();
-    let answer = WorkbenchResponse::Exported { path: "/tmp/board.png".into(), bytes: 1 };
-    shop.main.send(ToRenderer::Answer { request: 77, result: Ok(answer) });
+    shop.press_with(Modifiers::COMMAND, Key::S);
+    shop.main.serve();
     shop.window.run();
-    assert!(shop.shows("Exported the board"));
+    assert!(shop.shows("Saved 1 file"));
     shop.window.run_steps(40);
-    assert!(!shop.shows("Exported the board"));
+    assert!(!shop.shows("Saved 1 file"));
 }
 
 #[test]
@@ -155,15 +154,18 @@ fn the_log_is_asked_for_while_it_is_open_and_reverts() {
     shop.window.get_by_label("3 errors").click();
     shop.window.run();
     shop.window.get_by_label("Log").click();
-    assert!(matches!(&shop.settle()[..], [WorkbenchRequest::Log { .. }]));
+    assert!(matches!(&shop.settle()[..], [WorkbenchRequest::ReadLog(_)]));
     shop.window.get_by_label("Revert adds Web").click();
     shop.window.run();
-    assert_eq!(shop.main.requests(), [WorkbenchRequest::Revert { revision: Revision(7), partial: false }]);
+    assert_eq!(
+        shop.main.requests(),
+        [WorkbenchRequest::RevertOperation(RevertOperation { revision: Revision(7), partial: false })]
+    );
     let again = shop.infrastructure;
     shop.main.run(Command::UpdateBoard { board: again.into(), title: Some("Live".into()), name: None });
     shop.window.run();
     assert!(
-        matches!(&shop.main.requests()[..], [WorkbenchRequest::Log { .. }]),
+        matches!(&shop.main.requests()[..], [WorkbenchRequest::ReadLog(_)]),
         "asked again after a change"
     );
 }
@@ -188,7 +190,10 @@ fn a_held_board_waits_for_a_decision() {
     shop.window.run();
     assert_eq!(
         shop.main.requests(),
-        [WorkbenchRequest::Resolve { board: shop.infrastructure, keep: ConflictResolution::Mine }]
+        [WorkbenchRequest::ResolveBoard(ResolveBoard {
+            board: shop.infrastructure,
+            keep: ConflictResolution::Mine
+        })]
     );
 }
 
@@ -209,18 +214,17 @@ fn a_revert_that_is_in_conflict_offers_the_part_that_is_not() {
     shop.settle();
     shop.window.get_by_label("Revert adds Web").click();
     shop.window.run();
-    let heard = shop.main.heard();
-    let asked = heard.iter().find_map(|said| match said {
-        FromRenderer::Request { id, request: WorkbenchRequest::Revert { .. } } => Some(*id),
-        _ => None,
-    });
+    let request = shop.main.request_id(|request| matches!(request, WorkbenchRequest::RevertOperation(_)));
     let refusal = Refusal::new(RefusalCode::Conflict, "Web was changed since");
-    shop.main.send(ToRenderer::Answer { request: asked.unwrap(), result: Err(refusal) });
+    shop.main.send(ToRenderer::Response { request, result: Err(refusal) });
     shop.window.run();
     shop.picture("revert-light");
     shop.window.get_by_label("Revert partially").click();
     shop.window.run();
-    assert_eq!(shop.main.requests(), [WorkbenchRequest::Revert { revision: Revision(7), partial: true }]);
+    assert_eq!(
+        shop.main.requests(),
+        [WorkbenchRequest::RevertOperation(RevertOperation { revision: Revision(7), partial: true })]
+    );
     assert!(!shop.shows("Web was changed since"), "the notice is done with");
 }
 
@@ -243,7 +247,7 @@ fn problems_are_filtered_and_lead_to_their_field() {
     shop.window.get_by_label("Remove unused property colour_of_old of Pictures").click();
     let requests = shop.settle();
     assert!(
-        matches!(&requests[..], [WorkbenchRequest::Run(Command::UpdateNode { unset, .. })] if unset.len() == 1)
+        matches!(&requests[..], [WorkbenchRequest::RunCommand(RunCommand { command: Command::UpdateNode { unset, .. } })] if unset.len() == 1)
     );
     assert!(shop.shows("No problems of this severity"), "no warning is left");
     shop.window.get_by_label("Errors 3").click();

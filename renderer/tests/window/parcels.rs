@@ -1,13 +1,17 @@
 //! A spec bundle of a parcel locker as main would tell of it, made by hand from the schemas of the engine's own tests.
 
-use crate::shop::{Main, Shop};
+use crate::shop::{Main, Response, Shop, response};
 use shared_protocol::{
     BoardId, Refusal, RefusalCode, Revision,
     bundle::{
-        BundleDiagnostic, BundleRequest, BundleResponse, BundleView, BundlesView, EntityRef, EntitySummary,
-        EntityTypeView, EntityView, RelationCoverageView, RelationView, SchemaView,
+        BundleDiagnostic, BundleView, BundlesView, EntityRef, EntitySummary, EntityTypeView, EntityView,
+        RelationCoverageView, RelationView, SchemaView,
     },
-    messages::{AppliedCommand, ProblemSeverity, ToRenderer, WorkbenchRequest, WorkbenchResponse},
+    messages::{AppliedCommand, ProblemSeverity, ToRenderer},
+    requests::{
+        ChangeBundle, CheckBundle, CheckedBundle, DrawnMap, ReadSchema, SearchEntities, ShowEntity,
+        WorkbenchRequest,
+    },
 };
 
 macro_rules! schema {
@@ -58,7 +62,7 @@ pub(crate) struct Parcels {
     pub(crate) refuse: Option<Refusal>,
     /// The board that maps are drawn on.
     pub(crate) map: Option<BoardId>,
-    pub(crate) asked: Vec<BundleRequest>,
+    pub(crate) asked: Vec<WorkbenchRequest>,
 }
 
 pub(crate) fn finding(severity: ProblemSeverity, id: &str, path: &str, message: &str) -> BundleDiagnostic {
@@ -202,7 +206,7 @@ impl Parcels {
         }
     }
 
-    fn entity(&self, wanted: &EntityRef) -> Result<BundleResponse, Refusal> {
+    fn entity(&self, wanted: &EntityRef) -> Result<EntityView, Refusal> {
         let found = self.entities.iter().find(|(entity, ..)| entity == wanted);
         let (entity, title, data) = found.ok_or_else(|| {
             Refusal::new(RefusalCode::NotFound, format!("there is no {} any more", wanted.id))
@@ -228,7 +232,7 @@ impl Parcels {
             .filter(|(other, _, data)| other != entity && mentions(data, &entity.id))
             .map(|(other, ..)| related("refersToIds", other.clone()))
             .collect();
-        Ok(BundleResponse::Entity(Box::new(EntityView {
+        Ok(EntityView {
             entity: entity.clone(),
             title: title.clone(),
             file: format!("bundle/{}s/{}.yaml", entity.entity_type.to_lowercase(), entity.id),
@@ -242,26 +246,25 @@ impl Parcels {
                 .filter(|each| each.entity_id.as_ref() == Some(&entity.id))
                 .cloned()
                 .collect(),
-        })))
+        })
     }
 
-    fn answer(&mut self, request: &BundleRequest) -> Result<WorkbenchResponse, Refusal> {
-        let answer = match request {
-            BundleRequest::Entities { .. } => BundleResponse::Entities {
-                revision: Revision(1),
-                entities: self.entities.iter().map(|each| self.summary(each)).collect(),
-            },
-            BundleRequest::Entity(entity) => self.entity(entity)?,
-            BundleRequest::Schema { entity_type, .. } => {
-                BundleResponse::Schema(Box::new(schema_of(entity_type)))
+    /// Answers a request about bundles; none for another.
+    fn answer(&mut self, request: &WorkbenchRequest) -> Option<Response> {
+        use WorkbenchRequest as R;
+        Some(match request {
+            R::ListEntities(_) => {
+                response(Ok(self.entities.iter().map(|each| self.summary(each)).collect::<Vec<_>>()))
             }
-            BundleRequest::Search { query, .. } => {
+            R::ShowEntity(ShowEntity { entity }) => response(self.entity(entity)),
+            R::ReadSchema(ReadSchema { entity_type, .. }) => response(Ok(schema_of(entity_type))),
+            R::SearchEntities(SearchEntities { query, .. }) => {
                 let fits = |title: &String| title.to_lowercase().contains(&query.to_lowercase());
                 let found = self.entities.iter().filter(|(_, title, _)| fits(title));
-                BundleResponse::Found(found.map(|each| self.summary(each)).collect())
+                response(Ok(found.map(|each| self.summary(each)).collect::<Vec<_>>()))
             }
-            BundleRequest::Diagnostics { .. } => BundleResponse::Diagnostics(self.diagnostics.clone()),
-            BundleRequest::Coverage { .. } => BundleResponse::Coverage(vec![
+            R::ListDiagnostics(_) => response(Ok(&self.diagnostics)),
+            R::MeasureCoverage(_) => response(Ok(vec![
                 coverage("Requirement", "Feature", "realizesFeatureIds", (1, 2), &["FEAT-returns"]),
                 coverage("Requirement", "Actor", "ownerId", (1, 1), &[]),
                 coverage("Feature", "ADR", "governedByAdrIds", (1, 1), &[]),
@@ -272,36 +275,25 @@ impl Parcels {
                     (0, 2),
                     &["REQ-pickup-001", "REQ-pickup-002"],
                 ),
-            ]),
-            BundleRequest::Knowledge { .. } => return Ok(WorkbenchResponse::Text(KNOWLEDGE.into())),
-            BundleRequest::Change { changes, dry_run, .. } => {
-                self.changes.push((changes.clone(), *dry_run));
-                if *dry_run {
-                    let (possible, diagnostics) = self.check.clone();
-                    return Ok(WorkbenchResponse::Bundle(BundleResponse::Checked {
-                        possible,
-                        diagnostics,
-                        files: Vec::new(),
-                    }));
-                }
-                let refused = self.refuse.take();
-                return refused.map_or_else(
-                    || {
-                        Ok(WorkbenchResponse::Applied(AppliedCommand {
-                            revision: Revision(9),
-                            summary: "changes".into(),
-                            created: Vec::new(),
-                        }))
-                    },
-                    Err,
-                );
+            ])),
+            R::ReadKnowledge(_) => response(Ok(KNOWLEDGE)),
+            R::CheckBundle(CheckBundle { changes, .. }) => {
+                self.changes.push((changes.clone(), true));
+                let (possible, diagnostics) = self.check.clone();
+                response(Ok(CheckedBundle { possible, diagnostics, files: Vec::new() }))
             }
-            BundleRequest::DrawMap { .. } => {
-                let board = self.map.ok_or_else(|| Refusal::new(RefusalCode::BadRequest, "not here"))?;
-                BundleResponse::Map { board, revision: Revision(1) }
+            R::ChangeBundle(ChangeBundle { changes, .. }) => {
+                self.changes.push((changes.clone(), false));
+                let applied =
+                    AppliedCommand { revision: Revision(9), summary: "changes".into(), created: Vec::new() };
+                response(self.refuse.take().map_or(Ok(applied), Err))
             }
-        };
-        Ok(WorkbenchResponse::Bundle(answer))
+            R::DrawMap(_) => {
+                let board = self.map.ok_or_else(|| Refusal::new(RefusalCode::BadRequest, "not here"));
+                response(board.map(|board| DrawnMap { board, revision: Revision(1) }))
+            }
+            _ => return None,
+        })
     }
 }
 
@@ -364,16 +356,18 @@ impl Locker {
         loop {
             self.shop.window.run_steps(3);
             let Self { shop, parcels } = self;
+            let mut about_bundles = Vec::new();
             let served = shop.main.serve_with(&mut |request| {
-                let WorkbenchRequest::Bundle(request) = request else { return None };
+                let answer = parcels.answer(request)?;
                 parcels.asked.push(request.clone());
-                Some(parcels.answer(request))
+                about_bundles.push(request.clone());
+                Some(answer)
             });
             if served.is_empty() && !shop.main.is_busy() {
                 self.shop.window.run();
                 return rest;
             }
-            rest.extend(served.into_iter().filter(|request| !matches!(request, WorkbenchRequest::Bundle(_))));
+            rest.extend(served.into_iter().filter(|request| !about_bundles.contains(request)));
         }
     }
 

@@ -1,20 +1,24 @@
 //! The preview panel: sessions, the page as a frame from memory, what is done in it, and selection both ways. The preview
 //! process is a few lines that write pixels into the same memory.
 
-use crate::shop::{Main, Shop};
+use crate::shop::{Main, Shop, response};
 use egui::{Key, Pos2, Rect};
 use egui_kittest::kittest::Queryable;
 use frame_memory::{FrameMemory, FrameMemoryWriter};
 use renderer::MainConnectionEvent;
 use shared_protocol::{
     BoardId, ElementId, NodeId,
-    messages::{FromRenderer, ToRenderer, WorkbenchRequest},
+    messages::{FromRenderer, ToRenderer},
     preview_sessions::{
         ComponentView, LogLevel, PreviewFailure, PreviewGesture, PreviewId, PreviewInstanceBox,
-        PreviewLogLine, PreviewRequest, PreviewResponse, PreviewSessionProblem, PreviewSessionStatus,
-        PreviewSessionView, PreviewTarget, PreviewsView, SelectedInstance,
+        PreviewLogLine, PreviewSessionProblem, PreviewSessionStatus, PreviewSessionView, PreviewTarget,
+        PreviewsView, SelectedInstance,
     },
     preview_wire::{PreviewEditKey, PreviewInputEvent, PreviewMode, PreviewScreen},
+    requests::{
+        ClosePreview, ReadPreviewLog, RestartPreview, SelectInstance, SetPreviewMode, SetPreviewScreen,
+        StartPreview, WorkbenchRequest,
+    },
 };
 use std::os::fd::AsFd;
 
@@ -133,14 +137,8 @@ fn gestures(shop: &mut Shop) -> Vec<PreviewInputEvent> {
     events
 }
 
-fn asked(requests: &[WorkbenchRequest]) -> Vec<&PreviewRequest> {
-    let mut all = Vec::new();
-    for request in requests {
-        if let WorkbenchRequest::Preview(request) = request {
-            all.push(request);
-        }
-    }
-    all
+fn asked(requests: &[WorkbenchRequest]) -> Vec<&WorkbenchRequest> {
+    requests.iter().filter(|request| !matches!(request, WorkbenchRequest::RunCommand(_))).collect()
 }
 
 #[test]
@@ -154,7 +152,9 @@ fn nothing_is_shown_at_first_and_a_page_can_be_started() {
     shop.window.run();
     let requests = shop.main.requests();
     let page = front(&shop.main).page;
-    let [PreviewRequest::Start { shows, screen }] = asked(&requests)[..] else { panic!("{requests:?}") };
+    let [WorkbenchRequest::StartPreview(StartPreview { shows, screen })] = asked(&requests)[..] else {
+        panic!("{requests:?}")
+    };
     assert_eq!(*shows, PreviewTarget::Route(page));
     assert_eq!((screen.width, screen.height, screen.dark), (390, 844, false), "a telephone");
 }
@@ -169,7 +169,7 @@ fn f5_previews_the_page_around_what_is_selected() {
     let requests = shop.main.requests();
     let page = front(&shop.main).page;
     assert!(
-        matches!(asked(&requests)[..], [PreviewRequest::Start { shows: PreviewTarget::Route(of), .. }] if *of == page)
+        matches!(asked(&requests)[..], [WorkbenchRequest::StartPreview(StartPreview { shows: PreviewTarget::Route(of), .. })] if *of == page)
     );
     assert!(shop.shows("No preview open"), "until main says that there is a session");
 }
@@ -195,7 +195,10 @@ fn every_state_says_what_it_is() {
     shop.settle();
     shop.window.get_by_label("Start the preview").click();
     let requests = shop.settle();
-    assert!(asked(&requests).contains(&&PreviewRequest::Restart(SESSION)), "{requests:?}");
+    assert!(
+        asked(&requests).contains(&&WorkbenchRequest::RestartPreview(RestartPreview { session: SESSION })),
+        "{requests:?}"
+    );
     let failed = PreviewFailure {
         what: "It used more memory than it may.".into(),
         detail: vec!["out of memory".into()],
@@ -204,7 +207,10 @@ fn every_state_says_what_it_is() {
     show(&mut shop, PreviewSessionStatus::Failed(failed));
     assert!(shop.shows("It used more memory than it may.") && shop.shows("out of memory"));
     shop.window.get_by_label("Restart the preview").click();
-    assert!(asked(&shop.settle()).contains(&&PreviewRequest::Restart(SESSION)));
+    assert!(
+        asked(&shop.settle())
+            .contains(&&WorkbenchRequest::RestartPreview(RestartPreview { session: SESSION }))
+    );
     let why = "The kernel has no filter of system calls.".to_owned();
     let unavailable = PreviewsView { unavailable: Some(why), ..PreviewsView::default() };
     shop.main.send(ToRenderer::Previews(Box::new(unavailable)));
@@ -345,10 +351,10 @@ fn a_click_in_inspect_mode_selects_on_the_board_and_the_board_selects_in_the_pag
     let mut shop = previewing();
     let Front { button, page, .. } = front(&shop.main);
     shop.window.get_by_label("Inspect").click();
-    assert!(
-        asked(&shop.settle())
-            .contains(&&PreviewRequest::Mode { session: SESSION, mode: PreviewMode::Inspect })
-    );
+    assert!(asked(&shop.settle()).contains(&&WorkbenchRequest::SetPreviewMode(SetPreviewMode {
+        session: SESSION,
+        mode: PreviewMode::Inspect
+    })));
     let mut view = session(&shop.main, PreviewSessionStatus::Ready);
     view.mode = PreviewMode::Inspect;
     tell(&mut shop, vec![view.clone()]);
@@ -372,7 +378,8 @@ fn a_click_in_inspect_mode_selects_on_the_board_and_the_board_selects_in_the_pag
     shop.select("Page Home");
     assert_eq!(shop.selected(), [ElementId::Node(page)].into());
     let requests = shop.settle();
-    let select = PreviewRequest::Select { session: SESSION, instance: Some("page".into()) };
+    let select =
+        WorkbenchRequest::SelectInstance(SelectInstance { session: SESSION, instance: Some("page".into()) });
     assert!(asked(&requests).contains(&&select), "{requests:?}");
 }
 
@@ -384,9 +391,13 @@ fn device_and_look_are_asked_for_and_told_once() {
     let requests = shop.settle();
     let screens: Vec<_> = asked(&requests)
         .into_iter()
-        .filter_map(
-            |request| if let PreviewRequest::Screen { screen, .. } = request { Some(*screen) } else { None },
-        )
+        .filter_map(|request| {
+            if let WorkbenchRequest::SetPreviewScreen(SetPreviewScreen { screen, .. }) = request {
+                Some(*screen)
+            } else {
+                None
+            }
+        })
         .collect();
     let [screen] = screens[..] else { panic!("{requests:?}") };
     assert!(screen.dark && screen.width == 390);
@@ -415,10 +426,8 @@ fn problems_and_the_log_open_below() {
     shop.window.run();
     let line = PreviewLogLine { number: 1, time: 0, level: LogLevel::Info, message: "pressed Buy".into() };
     shop.main.serve_with(&mut |request| match request {
-        WorkbenchRequest::Preview(PreviewRequest::Log { session: SESSION, after: 0 }) => {
-            Some(Ok(shared_protocol::messages::WorkbenchResponse::Preview(PreviewResponse::Log(vec![
-                line.clone(),
-            ]))))
+        WorkbenchRequest::ReadPreviewLog(ReadPreviewLog { session: SESSION, after: 0 }) => {
+            Some(response(Ok(vec![line.clone()])))
         }
         _ => None,
     });
@@ -446,7 +455,10 @@ fn sessions_have_tabs_and_can_be_closed() {
     shop.click_at(button);
     assert!(shop.shows("Preview of Button"));
     shop.window.get_by_label("Close Button").click();
-    assert!(asked(&shop.settle()).contains(&&PreviewRequest::Close(PreviewId(2))));
+    assert!(
+        asked(&shop.settle())
+            .contains(&&WorkbenchRequest::ClosePreview(ClosePreview { session: PreviewId(2) }))
+    );
     let nodes = shop.window.query_all_by_label("Page").count();
     assert_eq!(nodes, 0, "a component alone has no page to choose");
 }

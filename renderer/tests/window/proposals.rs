@@ -1,18 +1,22 @@
 //! The queue of the main process in a few lines: real changes from the real authority, decided as main would.
 
-use crate::shop::Main;
+use crate::shop::{Main, Response, response};
 use authority::{
     Snapshot, decide,
     proposals::{effects, lines, with_needs},
 };
 use shared_protocol::{
     Command, NodeId, Proposal, ProposalId, ProposalState, ProposalSubject, Refusal, Revision,
-    messages::{AppliedCommand, Patch, ToRenderer, WorkbenchResponse},
+    decisions::{
+        AcceptProposal, CloseProposal, CommentOnProposal, DecidedProposal, DrawPagePictures, EditProposal,
+        GrantApproval, ListOrigins, OpenProposal, PlanStart, ProposalDecision, ReadConsequences,
+        RebaseProposal, RejectProposal, ReviewRequest, WindowRequest,
+    },
+    messages::{AppliedCommand, Patch, ToRenderer},
     proposal::{ElementChangeKind, ProposalAcceptance, ProposalStep, Proposer, ReviewVerdict, Risk},
     review::{
         ConfirmationCode, ElementCounts, FieldChange, OperationOrigin, PagePictures, ProposalBrief,
-        ProposalConsequences, ProposalDetails, ProposedElement, ReviewRequest, ReviewResponse, ReviewView,
-        StandingApproval,
+        ProposalConsequences, ProposalDetails, ProposedElement, ReviewView, StandingApproval,
     },
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,14 +30,18 @@ pub(crate) struct Reviews {
     pub(crate) codes: Vec<ConfirmationCode>,
     pub(crate) origins: Vec<OperationOrigin>,
     /// Everything the window asked for since the last time.
-    pub(crate) heard: Vec<ReviewRequest>,
+    pub(crate) heard: Vec<WindowRequest>,
     pub(crate) consequences: BTreeMap<ProposalId, ProposalConsequences>,
     /// By page.
     pub(crate) pictures: BTreeMap<NodeId, PagePictures>,
     /// What comes of a wish to plan.
-    pub(crate) planning: Option<Result<ReviewResponse, Refusal>>,
+    pub(crate) planning: Option<Result<PlanStart, Refusal>>,
     /// Main takes its time.
     pub(crate) silent: bool,
+    /// The proposal that a person opened, the drafts that were closed, and the one that was sent last.
+    shown: Option<ProposalId>,
+    closed: BTreeSet<ProposalId>,
+    sent: Option<(ProposalId, u64)>,
     stamps: u64,
 }
 
@@ -46,11 +54,11 @@ impl Reviews {
         }
     }
 
-    pub(crate) fn decisions(&self) -> Vec<&ReviewRequest> {
-        let decides = |request: &&ReviewRequest| {
+    pub(crate) fn decisions(&self) -> Vec<&WindowRequest> {
+        let decides = |request: &&WindowRequest| {
             matches!(
                 request,
-                ReviewRequest::Accept(_) | ReviewRequest::Reject { .. } | ReviewRequest::Edit { .. }
+                WindowRequest::Decision(_) | WindowRequest::Review(ReviewRequest::EditProposal(_))
             )
         };
         self.heard.iter().filter(decides).collect()
@@ -91,70 +99,120 @@ impl Main {
         self.put(opened);
     }
 
-    pub(crate) fn tell_queue(&self) {
+    /// Sends the queue, and the proposal that the window shows when it changed.
+    pub(crate) fn tell_queue(&mut self) {
         self.send(ToRenderer::Review(Box::new(self.reviews.view())));
+        let Reviews { opened, shown, closed, sent, .. } = &mut self.reviews;
+        let is_followed = |details: &&ProposalDetails| {
+            details.brief.state == ProposalState::Draft && !closed.contains(&details.brief.id)
+        };
+        let newest = opened.values().filter(is_followed).max_by_key(|details| details.brief.number);
+        let id = shown.or(newest.map(|details| details.brief.id)).or(sent.map(|(id, _)| id));
+        let Some(details) = id.filter(|id| !closed.contains(id)).and_then(|id| opened.get(&id)) else {
+            return;
+        };
+        let now = Some((details.brief.id, details.brief.stamp));
+        if std::mem::replace(sent, now) != now {
+            let details = details.clone();
+            self.send(ToRenderer::Proposal(Box::new(details)));
+        }
     }
 
-    pub(crate) fn answer_review(&mut self, request: ReviewRequest) -> Result<WorkbenchResponse, Refusal> {
+    /// The window has these details, and receives their changes.
+    fn opened(&mut self, id: ProposalId) -> Response {
         let stale = || Refusal::new(shared_protocol::RefusalCode::Stale, "it is not what was looked at");
-        self.reviews.heard.push(request.clone());
-        let answer = match request {
-            ReviewRequest::Open(id) => {
-                let opened = self.reviews.opened.get(&id).cloned().ok_or_else(stale)?;
-                ReviewResponse::Opened(Box::new(opened))
+        let details = self.reviews.opened.get(&id).cloned().ok_or_else(stale)?;
+        self.reviews.closed.remove(&id);
+        (self.reviews.shown, self.reviews.sent) = (Some(id), Some((id, details.brief.stamp)));
+        response(Ok(details))
+    }
+
+    pub(crate) fn answer_review(&mut self, request: ReviewRequest) -> Response {
+        let stale = || Refusal::new(shared_protocol::RefusalCode::Stale, "it is not what was looked at");
+        self.reviews.heard.push(request.clone().into());
+        match request {
+            ReviewRequest::OpenProposal(OpenProposal { proposal }) => self.opened(proposal),
+            ReviewRequest::CloseProposal(CloseProposal { proposal }) => {
+                self.reviews.shown.take_if(|shown| *shown == proposal);
+                self.reviews.closed.insert(proposal);
+                response(Ok(()))
             }
-            ReviewRequest::Accept(verdict) => return self.accept(&verdict),
-            ReviewRequest::Reject { proposal, version, reason } => {
-                let opened = self.reviews.opened.get(&proposal).ok_or_else(stale)?;
-                if opened.brief.version != version {
-                    return Err(stale());
-                }
-                self.change(proposal, |opened| {
-                    opened.brief.state = ProposalState::Rejected { reason, by: "ada".into() };
-                });
-                let brief = self.reviews.opened[&proposal].brief.clone();
-                ReviewResponse::Decided { proposal: Box::new(brief), applied: None, notice: None }
-            }
-            ReviewRequest::LookAgain { proposal, .. } => {
+            ReviewRequest::RebaseProposal(RebaseProposal { proposal, .. }) => {
                 self.change(proposal, |opened| {
                     opened.brief.version += 1;
                     opened.brief.state = ProposalState::Open;
                 });
-                ReviewResponse::Opened(Box::new(self.reviews.opened[&proposal].clone()))
+                self.opened(proposal)
             }
-            ReviewRequest::Comment { proposal, .. }
-                if !self.reviews.opened[&proposal].brief.needs_decision() =>
-            {
-                return Err(stale());
+            ReviewRequest::CommentOnProposal(CommentOnProposal { proposal, .. }) => {
+                if !self.reviews.opened[&proposal].brief.needs_decision() {
+                    return Err(stale());
+                }
+                self.opened(proposal)
             }
-            ReviewRequest::Edit { proposal, commands, .. } => {
+            ReviewRequest::EditProposal(EditProposal { proposal, commands, .. }) => {
                 let before = self.reviews.opened[&proposal].clone();
                 let (after, changes) = run(&self.snapshot, &before.changes, &commands)?;
                 let mut now = shown(&self.snapshot, &after, proposal, before.brief.version + 1, changes);
                 (now.brief.number, now.brief.title) = (before.brief.number, before.brief.title);
                 self.put(now);
-                ReviewResponse::Opened(Box::new(self.reviews.opened[&proposal].clone()))
+                self.opened(proposal)
             }
-            ReviewRequest::Origins(wanted) => {
-                let origins = self.reviews.origins.iter().filter(|origin| wanted.contains(&origin.revision));
-                ReviewResponse::Origins(origins.cloned().collect())
+            ReviewRequest::ListOrigins(ListOrigins { revisions }) => {
+                let origins =
+                    self.reviews.origins.iter().filter(|origin| revisions.contains(&origin.revision));
+                response(Ok(origins.cloned().collect::<Vec<_>>()))
             }
-            ReviewRequest::History { .. } => ReviewResponse::History(
-                self.reviews.opened.values().map(|opened| opened.brief.clone()).collect(),
-            ),
-            ReviewRequest::Consequences(id) if self.reviews.consequences.contains_key(&id) => {
-                ReviewResponse::Consequences(Box::new(self.reviews.consequences[&id].clone()))
+            ReviewRequest::ListDecided(_) => {
+                let briefs = self.reviews.opened.values().map(|opened| opened.brief.clone());
+                response(Ok(briefs.collect::<Vec<_>>()))
             }
-            ReviewRequest::PagePictures { page, .. } => ReviewResponse::PagePictures(Box::new(
-                self.reviews.pictures.get(&page).cloned().ok_or_else(stale)?,
-            )),
-            ReviewRequest::Plan { .. } => self.reviews.planning.take().ok_or_else(stale)??,
-            _ => return Ok(WorkbenchResponse::Done),
-        };
-        Ok(WorkbenchResponse::Review(answer))
+            ReviewRequest::ReadConsequences(ReadConsequences { proposal }) => {
+                response(self.reviews.consequences.get(&proposal).ok_or_else(stale))
+            }
+            ReviewRequest::DrawPagePictures(DrawPagePictures { page, .. }) => {
+                response(self.reviews.pictures.get(&page).ok_or_else(stale))
+            }
+            ReviewRequest::PlanProposal(_) => response(self.reviews.planning.take().ok_or_else(stale)?),
+            ReviewRequest::RevertProposal(_) => response(Ok(AppliedCommand {
+                revision: self.snapshot.revision(),
+                summary: "reverted".into(),
+                created: Vec::new(),
+            })),
+            ReviewRequest::GrantApproval(GrantApproval { grant }) => response(Ok(StandingApproval {
+                id: 1,
+                grant,
+                by: "ada".into(),
+                granted: NOW,
+                for_this_run: false,
+                used: 0,
+            })),
+            ReviewRequest::RevokeApproval(_) | ReviewRequest::DropCode(_) => response(Ok(())),
+        }
     }
 
-    fn accept(&mut self, verdict: &ReviewVerdict) -> Result<WorkbenchResponse, Refusal> {
+    pub(crate) fn answer_decision(&mut self, decision: ProposalDecision) -> Response {
+        self.reviews.heard.push(decision.clone().into());
+        response(match decision {
+            ProposalDecision::AcceptProposal(AcceptProposal { verdict }) => self.accept(&verdict),
+            ProposalDecision::RejectProposal(decision) => self.reject(decision),
+        })
+    }
+
+    fn reject(&mut self, decision: RejectProposal) -> Result<DecidedProposal, Refusal> {
+        let RejectProposal { proposal, version, reason } = decision;
+        let opened = self.reviews.opened.get(&proposal);
+        if opened.is_none_or(|opened| opened.brief.version != version) {
+            return Err(Refusal::new(shared_protocol::RefusalCode::Stale, "it is not what was looked at"));
+        }
+        self.change(proposal, |opened| {
+            opened.brief.state = ProposalState::Rejected { reason, by: "ada".into() };
+        });
+        let proposal = self.reviews.opened[&proposal].brief.clone();
+        Ok(DecidedProposal { proposal, applied: None, notice: None })
+    }
+
+    fn accept(&mut self, verdict: &ReviewVerdict) -> Result<DecidedProposal, Refusal> {
         let stale = || Refusal::new(shared_protocol::RefusalCode::Stale, "it is not what was looked at");
         let opened = self.reviews.opened.get(&verdict.proposal).cloned().ok_or_else(stale)?;
         let seen = (verdict.version, verdict.hash, verdict.base);
@@ -195,9 +253,9 @@ impl Main {
         });
         now.brief.revisions = opened.brief.revisions.iter().copied().chain([revision]).collect();
         self.put(now);
-        let proposal = Box::new(self.reviews.opened[&id].brief.clone());
+        let proposal = self.reviews.opened[&id].brief.clone();
         let applied = Some(AppliedCommand { revision, summary, created: Vec::new() });
-        Ok(WorkbenchResponse::Review(ReviewResponse::Decided { proposal, applied, notice: None }))
+        Ok(DecidedProposal { proposal, applied, notice: None })
     }
 }
 

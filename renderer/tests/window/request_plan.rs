@@ -5,9 +5,12 @@ use egui::{Key, Modifiers, Theme};
 use egui_kittest::kittest::{NodeT, Queryable};
 use shared_protocol::{
     ProposalId, ProposalSubject,
+    decisions::{
+        AcceptProposal, PersonDecision, PlanProposal, ProposalDecision, ReviewRequest, WindowRequest,
+    },
     messages::ToRenderer,
     proposal::{ContentHash, ElementChangeKind, ProposedAction, ReviewVerdict, Risk},
-    review::{ProposedElement, ReviewRequest},
+    review::ProposedElement,
     terraform::{
         PlanChange, PlanCounts, PlannedAction, RequestPlanState, RequestPlanView, TerraformOperation,
         TerraformView,
@@ -89,7 +92,9 @@ impl Case {
         self.shop.settle();
         let heard = self.shop.main.reviews.heard.iter();
         let accepted = heard.filter_map(|request| match request {
-            ReviewRequest::Accept(verdict) => Some(verdict.clone()),
+            WindowRequest::Decision(PersonDecision::Proposal(ProposalDecision::AcceptProposal(
+                AcceptProposal { verdict },
+            ))) => Some(verdict.clone()),
             _ => None,
         });
         accepted.collect()
@@ -119,7 +124,10 @@ fn an_apply_waits_for_its_plan_and_a_yes_names_it() {
     case.shop.window.get_by_label("Plan again").click();
     case.shop.settle();
     let last = case.shop.main.reviews.heard.last().cloned();
-    assert!(matches!(last, Some(ReviewRequest::Plan { proposal, .. }) if proposal == case.id), "{last:?}");
+    assert!(
+        matches!(last, Some(WindowRequest::Review(ReviewRequest::PlanProposal(PlanProposal { proposal, .. }))) if proposal == case.id),
+        "{last:?}"
+    );
 
     case.ready(1);
     assert!(case.shop.shows("aws_db_instance.orders"), "each resource");

@@ -10,8 +10,14 @@ use egui_kittest::kittest::{NodeT, Queryable};
 use shared_protocol::{
     AddNode, BoardPoint, Command, EdgeEndpointRef, NodeId, NodeRef, PropValue, ProposalId, ProposalState,
     ProposalSubject,
+    decisions::{
+        AcceptProposal, CommentOnProposal, DropCode, EditProposal, PersonDecision, ProposalDecision,
+        RebaseProposal, RejectProposal, RevertProposal, ReviewRequest, WindowRequest,
+    },
+    messages::FromRenderer,
     proposal::{ProposalComment, Risk},
-    review::{ConfirmationCode, OperationOrigin, ReviewRequest},
+    requests::SetAgentMode,
+    review::{ConfirmationCode, OperationOrigin},
 };
 
 fn add(shop: &Shop, type_id: &str, label: &str, parent: Option<NodeId>, at: (i32, i32)) -> Command {
@@ -84,8 +90,10 @@ fn look(shop: &mut Shop, text: &str) {
 }
 
 fn accepted(shop: &Shop) -> Vec<shared_protocol::proposal::ReviewVerdict> {
-    let accept = |request: &ReviewRequest| match request {
-        ReviewRequest::Accept(verdict) => Some(verdict.clone()),
+    let accept = |request: &WindowRequest| match request {
+        WindowRequest::Decision(PersonDecision::Proposal(ProposalDecision::AcceptProposal(
+            AcceptProposal { verdict },
+        ))) => Some(verdict.clone()),
         _ => None,
     };
     shop.main.reviews.heard.iter().filter_map(accept).collect()
@@ -131,9 +139,9 @@ fn an_empty_queue_says_how_an_agent_can_propose() {
     let asked = shop.settle();
     assert!(matches!(
         asked[..],
-        [shared_protocol::messages::WorkbenchRequest::Mcp(shared_protocol::mcp::McpRequest::SetMode(
-            shared_protocol::mcp::McpMode::Guarded
-        ))]
+        [shared_protocol::requests::WorkbenchRequest::SetAgentMode(SetAgentMode {
+            mode: shared_protocol::mcp::McpMode::Guarded
+        })]
     ));
 }
 
@@ -209,7 +217,7 @@ fn enter_decides_nothing_however_often_it_is_pressed() {
         shop.press(Key::Enter);
         shop.settle();
     }
-    assert_eq!(shop.main.reviews.decisions(), Vec::<&ReviewRequest>::new());
+    assert_eq!(shop.main.reviews.decisions(), Vec::<&WindowRequest>::new());
     shop.press(Key::Escape);
     shop.settle();
     // With everything included, too.
@@ -219,7 +227,7 @@ fn enter_decides_nothing_however_often_it_is_pressed() {
         shop.press(key);
         shop.settle();
     }
-    assert_eq!(shop.main.reviews.decisions(), Vec::<&ReviewRequest>::new());
+    assert_eq!(shop.main.reviews.decisions(), Vec::<&WindowRequest>::new());
 }
 
 #[test]
@@ -303,7 +311,7 @@ fn a_version_that_came_while_somebody_looked_switches_the_decision_off() {
     shop.press(Key::Enter);
     shop.settle();
     assert!(!shop.shows("Decide later"));
-    assert_eq!(shop.main.reviews.decisions(), Vec::<&ReviewRequest>::new());
+    assert_eq!(shop.main.reviews.decisions(), Vec::<&WindowRequest>::new());
     click(&mut shop, "View version 2");
     // Marks stay on what is as it was; what is new is not ticked.
     click(&mut shop, "Accept 5 of 7");
@@ -332,16 +340,19 @@ fn a_decision_binds_to_what_was_shown_and_is_sent_once() {
     shop.window.run();
     assert!(is_disabled(&shop, "Accept 5 of 6"), "it is under way");
     let sent: Vec<_> = shop.main.heard();
-    let verdicts: Vec<_> = sent
-        .iter()
-        .filter_map(|message| match message {
-            shared_protocol::messages::FromRenderer::Review {
-                request: ReviewRequest::Accept(verdict),
-                ..
-            } => Some(verdict.clone()),
-            _ => None,
-        })
-        .collect();
+    let verdicts: Vec<_> =
+        sent.iter()
+            .filter_map(|message| match message {
+                FromRenderer::Request {
+                    request:
+                        WindowRequest::Decision(PersonDecision::Proposal(ProposalDecision::AcceptProposal(
+                            accept,
+                        ))),
+                    ..
+                } => Some(accept.verdict.clone()),
+                _ => None,
+            })
+            .collect();
     let [verdict] = &verdicts[..] else { panic!("{verdicts:?}") };
     assert_eq!(
         (verdict.proposal, verdict.version, verdict.hash, verdict.base),
@@ -445,7 +456,10 @@ fn a_stale_one_says_why_and_is_looked_at_again() {
     assert!(is_disabled(&shop, "Accept 5 of 6"));
     assert!(!is_disabled(&shop, "Reject…"));
     click(&mut shop, "Rebase");
-    assert!(matches!(shop.main.reviews.heard.last(), Some(ReviewRequest::LookAgain { version: 1, .. })));
+    assert!(matches!(
+        shop.main.reviews.heard.last(),
+        Some(WindowRequest::Review(ReviewRequest::RebaseProposal(RebaseProposal { version: 1, .. })))
+    ));
     assert!(!is_disabled(&shop, "Accept 5 of 6"), "the reviewer asked for this version");
     shop.main.change(id, |opened| opened.conflicts = vec!["n-1 is gone".into()]);
     shop.settle();
@@ -464,7 +478,7 @@ fn rejecting_needs_a_reason() {
     shop.settle();
     click(&mut shop, "Reject with this reason");
     let rejected = shop.main.reviews.heard.iter().any(|request| {
-        matches!(request, ReviewRequest::Reject { proposal, version: 1, reason } if *proposal == id && reason == "Too large")
+        matches!(request, WindowRequest::Decision(PersonDecision::Proposal(ProposalDecision::RejectProposal(RejectProposal { proposal, version: 1, reason }))) if *proposal == id && reason == "Too large")
     });
     assert!(rejected && shop.shows("Rejected proposal 17"));
     assert!(!shop.shows("Proposed, "));
@@ -582,7 +596,7 @@ fn an_edit_changes_the_proposal_and_not_the_workspace() {
     shop.settle();
     let edits = shop.main.reviews.decisions();
     assert!(
-        matches!(edits[..], [ReviewRequest::Edit { version: 1, commands, .. }] if commands.len() == 1),
+        matches!(edits[..], [WindowRequest::Review(ReviewRequest::EditProposal(EditProposal { version: 1, commands, .. }))] if commands.len() == 1),
         "{edits:?}"
     );
     assert_eq!(shop.main.snapshot.revision(), revision);
@@ -749,7 +763,7 @@ fn comments_go_to_an_element() {
     shop.press(Key::Enter);
     shop.settle();
     let said = shop.main.reviews.heard.iter().any(|request| {
-        matches!(request, ReviewRequest::Comment { about: Some(ProposalSubject::Node(node)), text, .. }
+        matches!(request, WindowRequest::Review(ReviewRequest::CommentOnProposal(CommentOnProposal { about: Some(ProposalSubject::Node(node)), text, .. }))
             if *node == shop.web && text == "use a small one")
     });
     assert!(said, "{:?}", shop.main.reviews.heard);
@@ -850,7 +864,7 @@ fn codes_are_shown_with_what_they_are_for_and_can_be_cancelled() {
     shop.window.run_steps(4);
     shop.main.serve();
     assert!(
-        matches!(shop.main.reviews.heard.last(), Some(ReviewRequest::DropCode(code)) if code == "482-913")
+        matches!(shop.main.reviews.heard.last(), Some(WindowRequest::Review(ReviewRequest::DropCode(DropCode { code }))) if code == "482-913")
     );
 }
 
@@ -865,7 +879,7 @@ fn decided_ones_can_be_reverted() {
     assert_eq!(shop.settle(), [], "nothing but the proposal itself is taken back");
     let last = shop.main.reviews.heard.last();
     assert!(
-        matches!(last, Some(ReviewRequest::Revert { proposal, partial: false }) if *proposal == id),
+        matches!(last, Some(WindowRequest::Review(ReviewRequest::RevertProposal(RevertProposal { proposal, partial: false }))) if *proposal == id),
         "{last:?}"
     );
 }

@@ -8,16 +8,22 @@ use egui_kittest::{
     kittest::{NodeT, Queryable},
 };
 use renderer::{MainConnection, MainConnectionEvent, Workbench};
+use serde::Serialize;
 use shared_protocol::{
-    Actor, ActorKind, AddNode, BoardId, BoardKind, BoardPoint, Command, EdgeEndpointRef, ElementId, NodeId,
-    Refusal,
-    mcp::McpRequest,
+    Actor, ActorKind, AddNode, BoardId, BoardKind, BoardPoint, Command, EdgeEndpointRef, ElementId,
+    GraphDocument, NodeId, Refusal,
+    decisions::{PersonDecision, WindowRequest},
+    framing::encode_response,
+    mcp::McpView,
     messages::{
-        AppliedCommand, FromRenderer, FullWorkspaceView, OperationLogEntry, Patch, Presence, RegistryView,
-        ToRenderer, WorkbenchRequest, WorkbenchResponse, WorkspaceStatus,
+        AppliedCommand, FromRenderer, FullWorkspaceView, OperationLogEntry, Patch, Presence, RecentWorkspace,
+        RegistryView, ToRenderer, WorkspaceStatus, WorkspaceTemplate,
     },
-    terraform::TerraformRequest,
-    upstreams::ManagedServerRequest,
+    preview_sessions::{PreviewId, PreviewLogLine},
+    requests::{
+        ExportAudit, ExportBoard, ExportedFile, OpenedWorkspace, ReadAuditPage, ReadClientConfig,
+        ReadOperations, RunCommand, SavedFiles, StartedDemo, WorkbenchRequest,
+    },
 };
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -158,9 +164,23 @@ impl Main {
 
     /// The requests the window made since the last time; none is answered.
     pub(crate) fn requests(&mut self) -> Vec<WorkbenchRequest> {
-        let request =
-            |message| if let FromRenderer::Request { request, .. } = message { Some(request) } else { None };
+        let request = |message| match message {
+            FromRenderer::Request { request: WindowRequest::Workbench(request), .. } => Some(request),
+            _ => None,
+        };
         self.heard().into_iter().filter_map(request).filter(|request| !is_lookup(request)).collect()
+    }
+
+    /// The number of the first request of this kind; what was sent besides is forgotten.
+    pub(crate) fn request_id(&mut self, is_meant: impl Fn(&WorkbenchRequest) -> bool) -> u64 {
+        let heard = self.heard();
+        let found = heard.iter().find_map(|message| match message {
+            FromRenderer::Request { id, request: WindowRequest::Workbench(request) } if is_meant(request) => {
+                Some(*id)
+            }
+            _ => None,
+        });
+        found.unwrap_or_else(|| panic!("no such request: {heard:?}"))
     }
 
     /// Something was answered the last time.
@@ -176,84 +196,117 @@ impl Main {
     /// The same, with answers of somebody else's for some.
     pub(crate) fn serve_with(
         &mut self,
-        other: &mut dyn FnMut(&WorkbenchRequest) -> Option<Result<WorkbenchResponse, Refusal>>,
+        other: &mut dyn FnMut(&WorkbenchRequest) -> Option<Response>,
     ) -> Vec<WorkbenchRequest> {
         let mut served = Vec::new();
         self.busy = false;
         for message in self.heard() {
-            let (id, request) = match message {
-                FromRenderer::Request { id, request } => (id, request),
-                FromRenderer::Review { id, request } if !self.reviews.silent => {
-                    self.busy = true;
-                    let result = self.answer_review(request);
-                    self.send(ToRenderer::Answer { request: id, result });
+            let FromRenderer::Request { id, request } = message else { continue };
+            let result = match request {
+                WindowRequest::Review(_) | WindowRequest::Decision(PersonDecision::Proposal(_))
+                    if self.reviews.silent =>
+                {
                     continue;
                 }
-                FromRenderer::Upstream { id, decision } => {
-                    self.busy = true;
-                    let result = self.upstreams.decide(decision);
-                    self.send(ToRenderer::Answer { request: id, result });
-                    continue;
+                WindowRequest::Review(request) => self.answer_review(request),
+                WindowRequest::Decision(PersonDecision::Proposal(decision)) => self.answer_decision(decision),
+                WindowRequest::Decision(PersonDecision::Upstream(decision)) => {
+                    self.upstreams.decide(decision)
                 }
-                _ => continue,
+                WindowRequest::Workbench(request) => {
+                    let result = other(&request).unwrap_or_else(|| self.answer(&request));
+                    if !is_lookup(&request) {
+                        served.push(request);
+                    }
+                    result
+                }
             };
             self.busy = true;
-            let elsewhere = other(&request);
-            let result = match &request {
-                _ if elsewhere.is_some() => elsewhere.unwrap(),
-                WorkbenchRequest::Run(command) => self.quietly(command).map(|(patch, created)| {
-                    let applied =
-                        AppliedCommand { revision: patch.revision, summary: patch.summary.clone(), created };
-                    self.send(ToRenderer::Patch(patch));
-                    WorkbenchResponse::Applied(applied)
-                }),
-                WorkbenchRequest::Log { .. } => Ok(WorkbenchResponse::Log(self.log.clone())),
-                WorkbenchRequest::AuditView { before, limit } => {
-                    let mut view = self.audit.clone();
-                    view.lines.retain(|line| before.is_none_or(|before| line.number < before));
-                    view.lines.truncate(*limit as usize);
-                    Ok(WorkbenchResponse::AuditView(Box::new(view)))
-                }
-                WorkbenchRequest::AuditExport { path } => {
-                    Ok(WorkbenchResponse::Exported { path: path.clone(), bytes: 7 })
-                }
-                WorkbenchRequest::Operations(wanted) => {
-                    let found = self.log.iter().filter(|entry| wanted.contains(&entry.revision));
-                    Ok(WorkbenchResponse::Log(found.cloned().collect()))
-                }
-                WorkbenchRequest::Save => Ok(WorkbenchResponse::Saved {
-                    revision: self.snapshot.revision(),
-                    files: vec!["main.json".into()],
-                }),
-                WorkbenchRequest::Mcp(McpRequest::ClientConfig { client }) => {
-                    Ok(WorkbenchResponse::Text(format!("what {client} needs")))
-                }
-                WorkbenchRequest::Terraform(request) => self.terraform.answer(request),
-                WorkbenchRequest::Upstream(request) => self.upstreams.answer(request),
-                _ => Ok(WorkbenchResponse::Done),
-            };
-            self.send(ToRenderer::Answer { request: id, result });
-            if !is_lookup(&request) {
-                served.push(request);
-            }
+            self.send(ToRenderer::Response { request: id, result });
         }
         served
     }
+
+    fn answer(&mut self, request: &WorkbenchRequest) -> Response {
+        use WorkbenchRequest as R;
+        match request {
+            R::RunCommand(RunCommand { command }) => {
+                response(self.quietly(command).map(|(patch, created)| {
+                    let applied =
+                        AppliedCommand { revision: patch.revision, summary: patch.summary.clone(), created };
+                    self.send(ToRenderer::Patch(patch));
+                    applied
+                }))
+            }
+            R::UndoLast(_)
+            | R::RedoLast(_)
+            | R::RevertOperation(_)
+            | R::ResolveBoard(_)
+            | R::ChangeLinks(_)
+            | R::ChangeBundle(_) => response(Ok(AppliedCommand {
+                revision: self.snapshot.revision(),
+                summary: "changed".into(),
+                created: Vec::new(),
+            })),
+            R::ReadLog(_) => response(Ok(&self.log)),
+            R::ReadAuditPage(ReadAuditPage { before, limit }) => {
+                let mut view = self.audit.clone();
+                view.lines.retain(|line| before.is_none_or(|before| line.number < before));
+                view.lines.truncate(*limit as usize);
+                response(Ok(view))
+            }
+            R::ExportAudit(ExportAudit { path }) | R::ExportBoard(ExportBoard { path, .. }) => {
+                response(Ok(ExportedFile { path: path.clone(), bytes: 7 }))
+            }
+            R::ReadOperations(ReadOperations { revisions }) => {
+                let found = self.log.iter().filter(|entry| revisions.contains(&entry.revision));
+                response(Ok(found.cloned().collect::<Vec<_>>()))
+            }
+            R::SaveFiles(_) => response(Ok(SavedFiles {
+                revision: self.snapshot.revision(),
+                files: vec!["main.json".into()],
+            })),
+            R::ReadClientConfig(ReadClientConfig { client }) => response(Ok(format!("what {client} needs"))),
+            R::TestConnection(_) | R::ReportProblem(_) | R::ReadKnowledge(_) => response(Ok(String::new())),
+            R::SetAgentMode(_) | R::SetAgentPort(_) | R::RestartAgents(_) | R::RotateToken(_) => {
+                response(Ok(McpView::default()))
+            }
+            R::OpenWorkspace(_) | R::CreateWorkspace(_) => response(Ok(OpenedWorkspace::Opened)),
+            R::StartDemo(_) => response(Ok(StartedDemo { shows_tour: true })),
+            R::ListRecents(_) | R::ForgetRecent(_) => response(Ok(Vec::<RecentWorkspace>::new())),
+            R::ListTemplates(_) => response(Ok(Vec::<(WorkspaceTemplate, GraphDocument)>::new())),
+            R::StartPreview(_) => response(Ok(PreviewId(1))),
+            R::ReadPreviewLog(_) => response(Ok(Vec::<PreviewLogLine>::new())),
+            request => self
+                .terraform
+                .answer(request)
+                .or_else(|| self.upstreams.answer(request))
+                .unwrap_or_else(|| response(Ok(()))),
+        }
+    }
+}
+
+/// A response as main encodes it.
+pub(crate) type Response = Result<Vec<u8>, Refusal>;
+
+pub(crate) fn response<T: Serialize>(result: Result<T, Refusal>) -> Response {
+    result.and_then(|response| encode_response(&response))
 }
 
 /// What the window asks for by itself, to show what is looked at.
 fn is_lookup(request: &WorkbenchRequest) -> bool {
-    use TerraformRequest::{Cost, Hcl, History, Lines, Plan};
+    use WorkbenchRequest as R;
     matches!(
         request,
-        WorkbenchRequest::Operations(_)
-            | WorkbenchRequest::AuditView { .. }
-            | WorkbenchRequest::Upstream(
-                ManagedServerRequest::Show { .. } | ManagedServerRequest::Log { .. }
-            )
-            | WorkbenchRequest::Terraform(
-                Cost { .. } | Hcl { .. } | Plan { .. } | History { .. } | Lines { .. }
-            )
+        R::ReadOperations(_)
+            | R::ReadAuditPage(_)
+            | R::ShowServer(_)
+            | R::ReadServerLog(_)
+            | R::EstimateCost(_)
+            | R::GenerateHcl(_)
+            | R::ReadPlan(_)
+            | R::ListRuns(_)
+            | R::ReadRunLines(_)
     )
 }
 

@@ -1,12 +1,13 @@
 //! Keys and the clipboard.
 
-use crate::shop::Shop;
+use crate::shop::{Shop, response};
 use egui::{Event, Key, Modifiers};
 use egui_kittest::kittest::Queryable;
 use shared_protocol::{
     Command, ElementId, GraphFragment,
     command::NodeAlignment,
-    messages::{FromRenderer, ToRenderer, WorkbenchRequest, WorkbenchResponse, WorkspaceStatus},
+    messages::{FromRenderer, ToRenderer, WorkspaceStatus},
+    requests::{RedoLast, RunCommand, SaveFiles, UndoLast, WorkbenchRequest},
 };
 
 fn undoable(shop: &mut Shop) {
@@ -26,12 +27,15 @@ fn undo_redo_and_save() {
     assert!(shop.main.requests().is_empty(), "there is nothing to undo");
     undoable(&mut shop);
     shop.press_with(Modifiers::COMMAND, Key::Z);
-    assert_eq!(shop.main.requests(), [WorkbenchRequest::Undo]);
+    assert_eq!(shop.main.requests(), [WorkbenchRequest::UndoLast(UndoLast {})]);
     shop.press_with(Modifiers::COMMAND | Modifiers::SHIFT, Key::Z);
     shop.press_with(Modifiers::COMMAND, Key::Y);
-    assert_eq!(shop.main.requests(), [WorkbenchRequest::Redo, WorkbenchRequest::Redo]);
+    assert_eq!(
+        shop.main.requests(),
+        [WorkbenchRequest::RedoLast(RedoLast {}), WorkbenchRequest::RedoLast(RedoLast {})]
+    );
     shop.press_with(Modifiers::COMMAND, Key::S);
-    assert_eq!(shop.settle(), [WorkbenchRequest::Save]);
+    assert_eq!(shop.settle(), [WorkbenchRequest::SaveFiles(SaveFiles {})]);
     assert!(shop.shows("Saved 1 file"));
 }
 
@@ -51,7 +55,13 @@ fn a_field_that_is_typed_in_keeps_its_keys() {
     shop.press_with(Modifiers::COMMAND, Key::S);
     let requests = shop.main.requests();
     assert!(
-        matches!(&requests[..], [WorkbenchRequest::Run(Command::UpdateNode { .. }), WorkbenchRequest::Save]),
+        matches!(
+            &requests[..],
+            [
+                WorkbenchRequest::RunCommand(RunCommand { command: Command::UpdateNode { .. } }),
+                WorkbenchRequest::SaveFiles(SaveFiles {})
+            ]
+        ),
         "{requests:?}"
     );
 }
@@ -73,12 +83,13 @@ fn delete_duplicate_and_nudge_act_on_the_selection() {
     shop.press_with(Modifiers::COMMAND, Key::D);
     let requests = shop.settle();
     assert!(
-        matches!(&requests[..], [WorkbenchRequest::Run(Command::Duplicate { nodes, .. })] if nodes.len() == 1)
+        matches!(&requests[..], [WorkbenchRequest::RunCommand(RunCommand { command: Command::Duplicate { nodes, .. } })] if nodes.len() == 1)
     );
     // What came into being is selected now.
     shop.press(Key::Delete);
     let requests = shop.settle();
-    let [WorkbenchRequest::Run(Command::Remove { nodes, .. })] = &requests[..] else {
+    let [WorkbenchRequest::RunCommand(RunCommand { command: Command::Remove { nodes, .. } })] = &requests[..]
+    else {
         panic!("{requests:?}")
     };
     assert_ne!(nodes[..], [shop.bucket.into()]);
@@ -94,7 +105,12 @@ fn align_needs_two() {
     shop.press_with(Modifiers::COMMAND, Key::A);
     shop.press_with(Modifiers::ALT, Key::A);
     let requests = shop.main.requests();
-    let [WorkbenchRequest::Run(Command::Align { nodes, to: NodeAlignment::Left })] = &requests[..] else {
+    let [
+        WorkbenchRequest::RunCommand(RunCommand {
+            command: Command::Align { nodes, to: NodeAlignment::Left },
+        }),
+    ] = &requests[..]
+    else {
         panic!("{requests:?}")
     };
     assert_eq!(nodes.len(), 3, "what stands inside something selected moves with it");
@@ -115,7 +131,8 @@ fn copy_and_paste_go_through_text() {
     assert_eq!(fragment.0.nodes.len(), 3, "the subnet and the two instances in it");
     shop.window.event(Event::Paste(text));
     let requests = shop.settle();
-    let [WorkbenchRequest::Run(Command::Paste { parent, .. })] = &requests[..] else {
+    let [WorkbenchRequest::RunCommand(RunCommand { command: Command::Paste { parent, .. } })] = &requests[..]
+    else {
         panic!("{requests:?}")
     };
     assert!(parent.is_some(), "a subnet stands in a network");
@@ -154,7 +171,9 @@ fn the_command_palette_finds_commands_and_nodes() {
     shop.picture("search-light");
     shop.press(Key::Enter);
     let requests = shop.settle();
-    let [WorkbenchRequest::Run(Command::AddNode(add))] = &requests[..] else { panic!("{requests:?}") };
+    let [WorkbenchRequest::RunCommand(RunCommand { command: Command::AddNode(add) })] = &requests[..] else {
+        panic!("{requests:?}")
+    };
     assert_eq!(add.type_id.as_str(), "aws/messaging/sqs_queue");
 }
 
@@ -201,7 +220,9 @@ fn c_adds_a_note_at_the_pointer_to_be_written_on() {
     shop.window.run();
     shop.press(Key::C);
     let requests = shop.settle();
-    let [WorkbenchRequest::Run(Command::AddNode(add))] = &requests[..] else { panic!("{requests:?}") };
+    let [WorkbenchRequest::RunCommand(RunCommand { command: Command::AddNode(add) })] = &requests[..] else {
+        panic!("{requests:?}")
+    };
     assert_eq!(add.type_id.as_str(), "notes/sticky");
     let note = shop.main.snapshot.nodes().find(|node| Some(node.id) == shop.newest()).unwrap().id;
     assert!(shop.main.snapshot.absolute_placement(note).is_some());
@@ -210,7 +231,10 @@ fn c_adds_a_note_at_the_pointer_to_be_written_on() {
     shop.click_at(at + egui::vec2(-300.0, 60.0));
     let requests = shop.settle();
     assert!(
-        matches!(&requests[..], [WorkbenchRequest::Run(Command::UpdateNode { .. })]),
+        matches!(
+            &requests[..],
+            [WorkbenchRequest::RunCommand(RunCommand { command: Command::UpdateNode { .. } })]
+        ),
         "what was typed is on the note: {requests:?}"
     );
 }
@@ -226,7 +250,9 @@ fn a_connection_is_made_from_the_keyboard() {
     shop.type_keys("pict");
     shop.press(Key::Enter);
     let requests = shop.settle();
-    let [WorkbenchRequest::Run(Command::Connect { source, target, .. })] = &requests[..] else {
+    let [WorkbenchRequest::RunCommand(RunCommand { command: Command::Connect { source, target, .. } })] =
+        &requests[..]
+    else {
         panic!("{requests:?}")
     };
     assert_eq!((&source.node, &target.node), (&shop.web.into(), &shop.bucket.into()));
@@ -245,7 +271,9 @@ fn enter_chooses_what_was_typed_before_it_even_in_one_frame() {
     shop.window.event(Event::Text("pict".into()));
     shop.press(Key::Enter);
     let requests = shop.settle();
-    let [WorkbenchRequest::Run(Command::Connect { target, .. })] = &requests[..] else {
+    let [WorkbenchRequest::RunCommand(RunCommand { command: Command::Connect { target, .. } })] =
+        &requests[..]
+    else {
         panic!("{requests:?}")
     };
     assert_eq!(target.node, shop.bucket.into());
@@ -281,7 +309,13 @@ fn what_is_copied_in_one_window_is_pasted_in_another_and_on_another_board() {
     there.window.run();
     there.window.event(Event::Paste(text));
     let requests = there.settle();
-    assert!(matches!(&requests[..], [WorkbenchRequest::Run(Command::Paste { .. })]), "{requests:?}");
+    assert!(
+        matches!(
+            &requests[..],
+            [WorkbenchRequest::RunCommand(RunCommand { command: Command::Paste { .. } })]
+        ),
+        "{requests:?}"
+    );
     assert_eq!(there.main.snapshot.node_count(), before + 3 + 2, "nothing was added");
     assert!(there.shows("cannot be placed"));
 }
@@ -295,14 +329,9 @@ fn an_unexpected_end_is_told_and_its_report_can_be_copied() {
     shop.window.get_by_label("Show report").click();
     shop.window.run();
     assert!(shop.shows("Collecting the report") || shop.shows("Report a problem"));
-    let heard = shop.main.heard();
-    let asked = heard.iter().find_map(|said| match said {
-        FromRenderer::Request { id, request: WorkbenchRequest::ProblemReport } => Some(*id),
-        _ => None,
-    });
-    let request = asked.unwrap_or_else(|| panic!("the report was not asked for: {heard:?}"));
-    let result = Ok(WorkbenchResponse::ProblemReport("Draftboard 9.9.9".into()));
-    shop.main.send(ToRenderer::Answer { request, result });
+    let request = shop.main.request_id(|request| matches!(request, WorkbenchRequest::ReportProblem(_)));
+    let result = response(Ok("Draftboard 9.9.9"));
+    shop.main.send(ToRenderer::Response { request, result });
     shop.window.run();
     shop.window.get_by_label("Copy report").click();
     shop.window.run();

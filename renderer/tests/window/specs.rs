@@ -9,8 +9,9 @@ use egui::{Key, Modifiers, Theme, accesskit::Role};
 use egui_kittest::kittest::{NodeT, Queryable};
 use shared_protocol::{
     BoardKind, Change, PropValue, Refusal, RefusalCode,
-    bundle::{BundleRequest, BundlesView},
-    messages::{ProblemSeverity, ToRenderer, WorkbenchRequest},
+    bundle::BundlesView,
+    messages::{ProblemSeverity, ToRenderer},
+    requests::{DrawMap, ListEntities, ShowEntity, WorkbenchRequest},
 };
 
 const PICKUP: &str = "REQ-pickup-001 Open the cell with a code";
@@ -153,8 +154,8 @@ fn answers_are_kept_until_the_bundle_changes() {
     locker.parcels.generation = 2;
     locker.parcels.entities[2].1 = "Open it at once".into();
     locker.tell();
-    let entities = BundleRequest::Entities { bundle: "parcel".into() };
-    let entity = BundleRequest::Entity(reference("Requirement", "REQ-pickup-001"));
+    let entities = WorkbenchRequest::from(ListEntities { bundle: "parcel".into() });
+    let entity = WorkbenchRequest::from(ShowEntity { entity: reference("Requirement", "REQ-pickup-001") });
     assert_eq!(locker.parcels.asked.len(), 2, "{:?}", locker.parcels.asked);
     assert!(locker.parcels.asked.contains(&entities) && locker.parcels.asked.contains(&entity));
     assert!(locker.shows("REQ-pickup-001 Open it at once"));
@@ -401,7 +402,10 @@ fn a_map_is_asked_for_with_its_reach() {
     locker.parcels.asked.clear();
     locker.click("Draw");
     let around = Some(reference("Requirement", "REQ-pickup-001"));
-    assert_eq!(locker.parcels.asked, [BundleRequest::DrawMap { bundle: "parcel".into(), around, depth: 3 }]);
+    assert_eq!(
+        locker.parcels.asked,
+        [WorkbenchRequest::from(DrawMap { bundle: "parcel".into(), around, depth: 3 })]
+    );
     assert!(locker.shows("Not here"), "a refusal is told");
     let board = locker.shop.main.snapshot.boards().find(|board| board.title == "Shop front").unwrap().id;
     locker.parcels.map = Some(board);
@@ -438,7 +442,7 @@ fn a_node_of_a_map_leads_to_its_entity_and_back() {
     run_command(&mut locker.shop, "Show on map");
     locker.settle();
     assert!(locker.shows("Board Parcels"), "the node that stands for it is shown");
-    let drawn = locker.parcels.asked.iter().any(|request| matches!(request, BundleRequest::DrawMap { .. }));
+    let drawn = locker.parcels.asked.iter().any(|request| matches!(request, WorkbenchRequest::DrawMap(_)));
     assert!(!drawn, "nothing needs to be drawn");
 }
 
@@ -460,7 +464,7 @@ fn keys_do_not_reach_a_board_behind_a_page() {
     locker.shop.press(Key::Delete);
     locker.shop.press(Key::Backspace);
     let asked = locker.settle();
-    assert!(!asked.iter().any(|request| matches!(request, WorkbenchRequest::Run(_))), "{asked:?}");
+    assert!(!asked.iter().any(|request| matches!(request, WorkbenchRequest::RunCommand(_))), "{asked:?}");
     locker.click("Production");
     assert!(
         locker.shop.window.query_all_by_label_contains("EC2 instance Web").next().is_some(),

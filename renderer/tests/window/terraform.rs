@@ -8,8 +8,9 @@ use crate::{
 use egui::{Key, Theme};
 use egui_kittest::kittest::{NodeT, Queryable};
 use shared_protocol::{
-    messages::{ToRenderer, WorkbenchRequest},
-    terraform::{PlanState, TerraformOperation, TerraformRequest, TerraformRunState, TerraformView},
+    messages::ToRenderer,
+    requests::{CancelRun, StartRun, WorkbenchRequest},
+    terraform::{PlanState, TerraformOperation, TerraformRunState, TerraformView},
 };
 
 fn with(prepare: impl FnOnce(&mut Shop)) -> Shop {
@@ -25,28 +26,23 @@ fn button<'a>(shop: &'a Shop, name: &'a str) -> egui_kittest::Node<'a> {
     shop.window.get_by_role_and_label(egui::accesskit::Role::Button, name)
 }
 
-fn press(shop: &mut Shop, name: &str) -> Vec<TerraformRequest> {
+fn press(shop: &mut Shop, name: &str) -> Vec<WorkbenchRequest> {
     button(shop, name).click();
     asked(shop)
 }
 
-fn asked(shop: &mut Shop) -> Vec<TerraformRequest> {
+fn asked(shop: &mut Shop) -> Vec<WorkbenchRequest> {
     // What a dialog needs to know is asked for when it is there.
-    let requests = [shop.settle(), shop.settle()].into_iter().flatten();
-    requests
-        .filter_map(
-            |request| if let WorkbenchRequest::Terraform(request) = request { Some(request) } else { None },
-        )
-        .collect()
+    [shop.settle(), shop.settle()].into_iter().flatten().collect()
 }
 
-fn started(shop: &Shop, operation: TerraformOperation, secrets: &[(&str, &str)]) -> TerraformRequest {
-    TerraformRequest::Run {
+fn started(shop: &Shop, operation: TerraformOperation, secrets: &[(&str, &str)]) -> WorkbenchRequest {
+    WorkbenchRequest::StartRun(StartRun {
         board: shop.infrastructure,
         operation,
         confirmed: operation.needs_confirmation(),
         secrets: secrets.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
-    }
+    })
 }
 
 #[test]
@@ -92,7 +88,7 @@ fn while_a_run_goes_on_it_can_be_followed_and_cancelled_and_nothing_else_starts(
     shop.window.run();
     assert!(shop.window.query_by_label("Error").is_some(), "not by colour alone");
     assert!(shop.shows("aws_vpc.shop_network: Creating...") && shop.shows("bucket taken"));
-    assert_eq!(press(&mut shop, "Cancel the run"), [TerraformRequest::Cancel { run: 4 }]);
+    assert_eq!(press(&mut shop, "Cancel the run"), [WorkbenchRequest::CancelRun(CancelRun { run: 4 })]);
     let mut stopping = applying(&shop);
     stopping.run.as_mut().unwrap().state = TerraformRunState::Cancelling;
     tell(&mut shop, stopping);

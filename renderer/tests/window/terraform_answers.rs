@@ -1,14 +1,15 @@
 //! What main would say about the Terraform of the shop: hand-made, so that a test says itself what there is to see.
 
-use crate::shop::Shop;
+use crate::shop::{Response, Shop, response};
 use shared_protocol::{
     Actor, ActorKind, BoardId, NodeId, Refusal,
-    messages::{ProblemSeverity, ToRenderer, WorkbenchResponse},
+    messages::{ProblemSeverity, ToRenderer},
+    requests::{ImportedBoard, ReadRunLines, WorkbenchRequest, WrittenHcl},
     terraform::{
         BoardTerraformView, CostBasis, CostPart, CostView, DeploymentState, HclFile, HclSpan, HclView,
         NodeCost, PlanAttribute, PlanChange, PlanCounts, PlanState, PlanView, PlannedAction,
-        TerraformFindingView, TerraformOperation, TerraformRequest, TerraformResponse, TerraformRunId,
-        TerraformRunLine, TerraformRunState, TerraformRunView, TerraformView,
+        TerraformFindingView, TerraformOperation, TerraformRunId, TerraformRunLine, TerraformRunState,
+        TerraformRunView, TerraformView,
     },
 };
 use std::collections::BTreeMap;
@@ -25,36 +26,34 @@ pub(crate) struct Terraform {
 }
 
 impl Terraform {
-    pub(crate) fn answer(&mut self, request: &TerraformRequest) -> Result<WorkbenchResponse, Refusal> {
+    /// Answers a request about Terraform; none for another.
+    pub(crate) fn answer(&mut self, request: &WorkbenchRequest) -> Option<Response> {
+        use WorkbenchRequest as R;
         let nothing = || Refusal::new(shared_protocol::RefusalCode::NotFound, "nothing is known about it");
-        let answer = match request {
-            TerraformRequest::Hcl { .. } => {
+        Some(match request {
+            R::GenerateHcl(_) => {
                 self.hcl_asked += 1;
-                TerraformResponse::Hcl(Box::new(self.hcl.clone().ok_or_else(nothing)?))
+                response(self.hcl.clone().ok_or_else(nothing))
             }
-            TerraformRequest::Cost { .. } => {
-                TerraformResponse::Cost(Box::new(self.cost.clone().ok_or_else(nothing)?))
-            }
-            TerraformRequest::Plan { .. } => TerraformResponse::Plan(self.plan.clone().map(Box::new)),
-            TerraformRequest::History { .. } => TerraformResponse::History(self.history.clone()),
-            TerraformRequest::Lines { run, from } => {
-                let view = self.history.iter().find(|known| known.id == *run).ok_or_else(nothing)?;
+            R::EstimateCost(_) => response(self.cost.clone().ok_or_else(nothing)),
+            R::ReadPlan(_) => response(Ok(&self.plan)),
+            R::ListRuns(_) => response(Ok(&self.history)),
+            R::ReadRunLines(ReadRunLines { run, from }) => {
+                let view = self.history.iter().find(|known| known.id == *run).ok_or_else(nothing);
                 let all = self.lines.get(run).cloned().unwrap_or_default();
-                let lines = all.into_iter().skip(usize::try_from(*from).unwrap()).take(3).collect();
-                TerraformResponse::Lines { run: view.clone(), lines }
+                let lines: Vec<_> = all.into_iter().skip(usize::try_from(*from).unwrap()).take(3).collect();
+                response(view.map(|view| (view, lines)))
             }
-            TerraformRequest::Run { .. } => TerraformResponse::Started { run: 9 },
-            TerraformRequest::Write { .. } => TerraformResponse::Written {
+            R::StartRun(_) => response(Ok::<TerraformRunId, _>(9)),
+            R::WriteHcl(_) => response(Ok(WrittenHcl {
                 written: vec!["main.tf".into()],
                 removed: Vec::new(),
                 in_the_way: Vec::new(),
-            },
-            TerraformRequest::MissingPrices { .. } => return Ok(WorkbenchResponse::Text("{}".into())),
-            TerraformRequest::Cancel { .. } | TerraformRequest::Import { .. } => {
-                return Ok(WorkbenchResponse::Done);
-            }
-        };
-        Ok(WorkbenchResponse::Terraform(answer))
+            })),
+            R::ListMissingPrices(_) => response(Ok("{}")),
+            R::ImportBoard(_) | R::ImportFolder(_) => response::<ImportedBoard>(Err(nothing())),
+            _ => return None,
+        })
     }
 }
 

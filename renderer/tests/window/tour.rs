@@ -1,11 +1,12 @@
 //! The tour of the demo: it follows what happens, lets one go back, and can be closed for good.
 
-use crate::shop::Shop;
+use crate::shop::{Shop, response};
 use egui::{Key, Modifiers, Theme};
 use egui_kittest::kittest::Queryable;
 use shared_protocol::{
     AddNode, Command, ProposalId, ProposalState,
-    messages::{FromRenderer, ToRenderer, WorkbenchRequest, WorkbenchResponse},
+    messages::{FromRenderer, ToRenderer},
+    requests::{CloseTour, SaveFiles, StartedDemo, WorkbenchRequest},
 };
 
 fn click(shop: &mut Shop, label: &str) {
@@ -26,12 +27,9 @@ fn touring_in(size: (f32, f32), tour: bool) -> Shop {
     shop.type_keys("show me a proposal");
     shop.press(Key::Enter);
     shop.window.run();
-    let asked = shop.main.heard().into_iter().find_map(|said| match said {
-        FromRenderer::Request { id, request: WorkbenchRequest::StartDemo } => Some(id),
-        _ => None,
-    });
-    let request = asked.expect("the demo was asked for");
-    shop.main.send(ToRenderer::Answer { request, result: Ok(WorkbenchResponse::Demo { tour }) });
+    let request = shop.main.request_id(|request| matches!(request, WorkbenchRequest::StartDemo(_)));
+    let result = response(Ok(StartedDemo { shows_tour: tour }));
+    shop.main.send(ToRenderer::Response { request, result });
     shop.settle();
     assert!(shop.shows("An agent is proposing a change") && shop.shows("1 of 3"));
     shop
@@ -75,7 +73,7 @@ fn it_can_be_closed_for_good_and_the_demo_goes_on() {
     propose(&mut shop);
     shop.window.get_by_label("Do not show again").click();
     let asked = shop.settle();
-    assert!(asked.contains(&WorkbenchRequest::CloseTour), "{asked:?}");
+    assert!(asked.contains(&WorkbenchRequest::CloseTour(CloseTour {})), "{asked:?}");
     assert!(!shop.shows("An agent is proposing a change"));
     assert!(shop.shows("1 proposal to review"));
 }
@@ -93,7 +91,7 @@ fn notices_keep_clear_of_the_card() {
         propose(&mut shop);
         shop.press_with(Modifiers::COMMAND, Key::S);
         let asked = shop.settle();
-        assert!(asked.contains(&WorkbenchRequest::Save), "{asked:?}");
+        assert!(asked.contains(&WorkbenchRequest::SaveFiles(SaveFiles {})), "{asked:?}");
         let notice = shop.window.get_by_label("Saved 1 file").rect().union(shop.rect_of("Dismiss"));
         for part in ["Open the proposal", "Do not show again", "Close the tour"] {
             let part = shop.rect_of(part);

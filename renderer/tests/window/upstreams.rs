@@ -10,14 +10,20 @@ use egui::{Key, Theme, accesskit::Role};
 use egui_kittest::kittest::{NodeT, Queryable};
 use shared_protocol::{
     Refusal, RefusalCode,
-    messages::WorkbenchRequest,
+    decisions::{
+        ApproveManifest, ApproveTools, CallTool, DeleteServer, EnableServer, ManagedServerDecision,
+        SetManifestPolicy, SetManifestSecret, SetServerSecret, SetTool, UpdateServer,
+    },
     proposal::ProposedAction,
+    requests::{
+        AddServer, DisableServer, ImportServers, ListImportSources, PreviewServerImport, ReloadManifests,
+        RestartServer, SearchServerRegistry, StartServer, StopServer, WithdrawTool, WorkbenchRequest,
+    },
     upstreams::{
-        AuthForm, DefinitionChange, ImportSource, ImportedServerView, ManagedServerDecision,
-        ManagedServerRequest, ManifestOrigin, PackageKind, RegistryOffer, RegistryServer, ServerBrief,
-        ServerDetails, ServerExit, ServerForm, ServerImportInput, ServerImportPreview, ServerState,
-        StartPhase, ToolApproval, ToolCall, ToolCallPolicy, ToolCallResult, TypedSecret, UnreadableServer,
-        VariableForm, VariableValue,
+        AuthForm, DefinitionChange, ImportSource, ImportedServerView, ManifestOrigin, PackageKind,
+        RegistryOffer, RegistryServer, ServerBrief, ServerDetails, ServerExit, ServerForm, ServerImportInput,
+        ServerImportPreview, ServerState, StartPhase, ToolApproval, ToolCall, ToolCallPolicy, ToolCallResult,
+        TypedSecret, UnreadableServer, VariableForm, VariableValue,
     },
 };
 
@@ -34,20 +40,15 @@ fn with_size(size: (f32, f32), servers: Vec<ServerDetails>) -> Shop {
     shop
 }
 
-fn press(shop: &mut Shop, name: &str) -> Vec<ManagedServerRequest> {
+fn press(shop: &mut Shop, name: &str) -> Vec<WorkbenchRequest> {
     shop.window.get_by_label(name).scroll_to_me();
     shop.window.run();
     shop.window.get_by_label(name).click();
     asked(shop)
 }
 
-fn asked(shop: &mut Shop) -> Vec<ManagedServerRequest> {
-    let requests = shop.settle().into_iter();
-    requests
-        .filter_map(
-            |request| if let WorkbenchRequest::Upstream(request) = request { Some(request) } else { None },
-        )
-        .collect()
+fn asked(shop: &mut Shop) -> Vec<WorkbenchRequest> {
+    shop.settle()
 }
 
 /// What was decided by pressing it.
@@ -123,7 +124,10 @@ fn switching_on_is_a_decision_and_a_failed_start_takes_it_back() {
     assert_eq!(shop.window.query_all_by_label(switch).count(), 2);
     shop.window.query_all_by_label(switch).next().unwrap().click();
     assert_eq!(asked(&mut shop), []);
-    assert_eq!(shop.main.upstreams.decided, [ManagedServerDecision::Enable { server: id("Files") }]);
+    assert_eq!(
+        shop.main.upstreams.decided,
+        [ManagedServerDecision::EnableServer(EnableServer { server: id("Files") })]
+    );
     assert!(shop.shows("The server was disabled again. Npx is not on the path. Install Node.js."));
     assert!(shop.shows("Show full log"), "what it wrote is one press away");
     for node in shop.window.query_all_by_label(switch) {
@@ -136,22 +140,35 @@ fn switching_off_starting_and_stopping_are_requests() {
     let server = id("Files");
     let mut shop = with(vec![running("Files", Vec::new())]);
     shop.window.query_all_by_label("Files enabled").next().unwrap().click();
-    assert_eq!(asked(&mut shop), [ManagedServerRequest::Disable { server: server.clone() }]);
-    assert_eq!(press(&mut shop, "Stop Files"), [ManagedServerRequest::Stop { server: server.clone() }]);
-    assert_eq!(press(&mut shop, "Stop"), [ManagedServerRequest::Stop { server: server.clone() }]);
-    assert_eq!(press(&mut shop, "Restart"), [ManagedServerRequest::Restart { server: server.clone() }]);
+    assert_eq!(asked(&mut shop), [WorkbenchRequest::DisableServer(DisableServer { server: server.clone() })]);
+    assert_eq!(
+        press(&mut shop, "Stop Files"),
+        [WorkbenchRequest::StopServer(StopServer { server: server.clone() })]
+    );
+    assert_eq!(
+        press(&mut shop, "Stop"),
+        [WorkbenchRequest::StopServer(StopServer { server: server.clone() })]
+    );
+    assert_eq!(
+        press(&mut shop, "Restart"),
+        [WorkbenchRequest::RestartServer(RestartServer { server: server.clone() })]
+    );
     for (state, button, request) in [
-        (ServerState::Stopped, "Start Files", ManagedServerRequest::Start { server: server.clone() }),
-        (ServerState::Error, "Start", ManagedServerRequest::Start { server: server.clone() }),
+        (
+            ServerState::Stopped,
+            "Start Files",
+            WorkbenchRequest::StartServer(StartServer { server: server.clone() }),
+        ),
+        (ServerState::Error, "Start", WorkbenchRequest::StartServer(StartServer { server: server.clone() })),
         (
             ServerState::Starting(StartPhase::Installing),
             "Stop Files",
-            ManagedServerRequest::Stop { server: server.clone() },
+            WorkbenchRequest::StopServer(StopServer { server: server.clone() }),
         ),
         (
             ServerState::Backoff { attempt: 1, retry_at: later() },
             "Try now Files",
-            ManagedServerRequest::Restart { server: server.clone() },
+            WorkbenchRequest::RestartServer(RestartServer { server: server.clone() }),
         ),
     ] {
         let mut shop = with(vec![of(brief("Files", state))]);
@@ -186,8 +203,11 @@ fn missing_credentials_lead_to_a_masked_field() {
     shop.window.run();
     assert!(!shop.says("hunter2-hunter2"), "what is typed is not shown");
     let secret = TypedSecret("hunter2-hunter2".to_owned());
-    let decision =
-        ManagedServerDecision::SetSecret { server: id("Files"), part: "API_KEY".to_owned(), secret };
+    let decision = ManagedServerDecision::SetServerSecret(SetServerSecret {
+        server: id("Files"),
+        part: "API_KEY".to_owned(),
+        secret,
+    });
     assert_eq!(decided(&mut shop, "Save secret"), [decision]);
     assert!(shop.window.query_by_label("Secret API_KEY").is_none(), "the field is gone");
 }
@@ -210,8 +230,10 @@ fn new_tools_are_approved_together_after_a_look() {
     assert!(shop.shows("What list does, in the words of the server.") && shop.shows("files__write"));
     assert!(!shop.shows("files__read"), "what is approved already is not looked at again");
     let pin = |name: &str| (name.to_owned(), format!("hash-of-{name}"));
-    let approve =
-        ManagedServerDecision::Approve { server: id("Files"), tools: vec![pin("list"), pin("write")] };
+    let approve = ManagedServerDecision::ApproveTools(ApproveTools {
+        server: id("Files"),
+        tools: vec![pin("list"), pin("write")],
+    });
     assert_eq!(decided(&mut shop, "Approve 2 tools"), [approve]);
 }
 
@@ -226,7 +248,7 @@ fn what_changes_during_the_look_is_not_approved_with_the_rest() {
     let tools = vec![("list".to_owned(), "hash-of-list".to_owned())];
     assert_eq!(
         decided(&mut shop, "Approve 1 tool"),
-        [ManagedServerDecision::Approve { server: id("Files"), tools }]
+        [ManagedServerDecision::ApproveTools(ApproveTools { server: id("Files"), tools })]
     );
 }
 
@@ -247,7 +269,7 @@ fn one_tool_is_approved_as_it_was_seen() {
     let tools = vec![("list".to_owned(), "newer".to_owned())];
     assert_eq!(
         decided(&mut shop, "Approve list"),
-        [ManagedServerDecision::Approve { server: id("Files"), tools }]
+        [ManagedServerDecision::ApproveTools(ApproveTools { server: id("Files"), tools })]
     );
 }
 
@@ -266,26 +288,29 @@ fn a_changed_definition_is_shown_before_and_after() {
     let tools = vec![("read".to_owned(), "hash-of-read".to_owned())];
     assert_eq!(
         decided(&mut shop, "Approve read"),
-        [ManagedServerDecision::Approve { server: id("Files"), tools }]
+        [ManagedServerDecision::ApproveTools(ApproveTools { server: id("Files"), tools })]
     );
 }
 
 #[test]
 fn tools_are_switched_and_given_a_policy_one_by_one() {
     let mut shop = with(vec![running("Files", vec![tool("read", ToolApproval::Approved)])]);
-    let set = |enabled, policy| ManagedServerDecision::SetTool {
-        server: id("Files"),
-        tool: "read".to_owned(),
-        enabled,
-        policy,
-        idle_ms: None,
-        total_ms: None,
+    let set = |enabled, policy| {
+        ManagedServerDecision::SetTool(SetTool {
+            server: id("Files"),
+            tool: "read".to_owned(),
+            enabled,
+            policy,
+            idle_ms: None,
+            total_ms: None,
+        })
     };
     assert_eq!(decided(&mut shop, "read offered to agents"), [set(false, ToolCallPolicy::Ask)]);
     assert_eq!(decided(&mut shop, "Allow for read"), [set(true, ToolCallPolicy::Allow)]);
     assert_eq!(decided(&mut shop, "Deny for read"), [set(true, ToolCallPolicy::Deny)]);
     press(&mut shop, "Tool read, approved");
-    let withdraw = ManagedServerRequest::Withdraw { server: id("Files"), tool: "read".to_owned() };
+    let withdraw =
+        WorkbenchRequest::WithdrawTool(WithdrawTool { server: id("Files"), tool: "read".to_owned() });
     assert_eq!(press(&mut shop, "Withdraw approval"), [withdraw]);
 }
 
@@ -295,14 +320,14 @@ fn a_tool_is_given_times_of_its_own_and_loses_them() {
     (own.idle_ms, own.total_ms) = (Some(5_000), Some(9_000));
     let mut shop = with(vec![running("Files", vec![own])]);
     press(&mut shop, "Tool read, approved");
-    let set = ManagedServerDecision::SetTool {
+    let set = ManagedServerDecision::SetTool(SetTool {
         server: id("Files"),
         tool: "read".to_owned(),
         enabled: true,
         policy: ToolCallPolicy::Ask,
         idle_ms: None,
         total_ms: None,
-    };
+    });
     assert_eq!(decided(&mut shop, "Use server timeouts"), [set]);
 }
 
@@ -313,10 +338,12 @@ fn a_person_tries_a_tool_as_it_is_shown_and_sees_what_came_of_it() {
     press(&mut shop, "Try it…");
     let json = "{\"content\":[{\"type\":\"text\",\"text\":\"what it holds\"}]}".to_owned();
     shop.main.upstreams.called = Some(ToolCallResult { json, is_error: false });
-    let call = ManagedServerDecision::Call(ToolCall {
-        tool: "files__read".to_owned(),
-        arguments: "{}".to_owned(),
-        definition: Some("hash-of-read".to_owned()),
+    let call = ManagedServerDecision::CallTool(CallTool {
+        call: ToolCall {
+            tool: "files__read".to_owned(),
+            arguments: "{}".to_owned(),
+            definition: Some("hash-of-read".to_owned()),
+        },
     });
     assert_eq!(decided(&mut shop, "Call tool"), std::slice::from_ref(&call));
     assert!(shop.shows("Result:") && shop.shows("what it holds"));
@@ -379,8 +406,11 @@ fn the_configuration_is_shown_in_full_and_no_secret_with_it() {
     shop.press(Key::Enter);
     shop.settle();
     let secret = TypedSecret("another".to_owned());
-    let decision =
-        ManagedServerDecision::SetSecret { server: id("Files"), part: "API_KEY".to_owned(), secret };
+    let decision = ManagedServerDecision::SetServerSecret(SetServerSecret {
+        server: id("Files"),
+        part: "API_KEY".to_owned(),
+        secret,
+    });
     assert_eq!(shop.main.upstreams.decided, [decision]);
 }
 
@@ -393,7 +423,8 @@ fn an_edit_is_a_decision_and_leaves_secrets_where_they_are() {
     shop.retype("Argument 2", "--read-only");
     let mut expected = form("Files");
     expected.args = vec!["/srv/other".to_owned(), "--read-only".to_owned()];
-    let update = ManagedServerDecision::Update { server: id("Files"), form: Box::new(expected) };
+    let update =
+        ManagedServerDecision::UpdateServer(UpdateServer { server: id("Files"), form: Box::new(expected) });
     assert_eq!(decided(&mut shop, "Save changes"), [update]);
     assert!(shop.window.query_by_label("Save changes").is_none(), "it is done");
 }
@@ -422,7 +453,10 @@ fn deleting_takes_more_than_a_click() {
     shop.retype("Name of the server to delete", "Files");
     shop.press(Key::Enter);
     shop.settle();
-    assert_eq!(shop.main.upstreams.decided, [ManagedServerDecision::Delete { server: id("Files") }]);
+    assert_eq!(
+        shop.main.upstreams.decided,
+        [ManagedServerDecision::DeleteServer(DeleteServer { server: id("Files") })]
+    );
 }
 
 #[test]
@@ -470,7 +504,7 @@ fn a_server_is_added_by_form_with_its_secret_on_the_way_to_the_store() {
     let value = VariableValue::Typed(TypedSecret("hunter2-hunter2".to_owned()));
     expected.variables =
         vec![VariableForm { name: "WEATHER_KEY".to_owned(), value, required: true, description: None }];
-    let add = ManagedServerRequest::Add { form: Box::new(expected) };
+    let add = WorkbenchRequest::AddServer(AddServer { form: Box::new(expected) });
     assert_eq!(press(&mut shop, "Add as disabled"), [add]);
     assert!(shop.shows("Added Weather") && shop.main.upstreams.decided.is_empty());
 }
@@ -495,7 +529,10 @@ fn a_refused_form_keeps_what_was_typed() {
     let mut expected = ServerForm::new(PackageKind::Http);
     (expected.name, expected.identifier) = ("Web".to_owned(), "https://example.org/mcp".to_owned());
     expected.auth = AuthForm::Bearer(VariableValue::Secret { set: false });
-    assert_eq!(press(&mut shop, "Add as disabled"), [ManagedServerRequest::Add { form: Box::new(expected) }]);
+    assert_eq!(
+        press(&mut shop, "Add as disabled"),
+        [WorkbenchRequest::AddServer(AddServer { form: Box::new(expected) })]
+    );
 }
 
 fn found_in_text() -> ServerImportPreview {
@@ -522,7 +559,7 @@ fn pasted_json_shows_what_it_holds_before_it_is_taken_over() {
     shop.window.get_by_role_and_label(Role::MultilineTextInput, "Pasted JSON").type_text(text);
     shop.window.run();
     let source = ServerImportInput::Text(TypedSecret(text.to_owned()));
-    let preview = ManagedServerRequest::PreviewImport { source: source.clone() };
+    let preview = WorkbenchRequest::PreviewServerImport(PreviewServerImport { source: source.clone() });
     assert_eq!(press(&mut shop, "Preview import"), std::slice::from_ref(&preview));
     assert!(shop.shows("Line 1 is not JSON. Paste all of the file."));
     shop.main.upstreams.import = Some(found_in_text());
@@ -536,9 +573,11 @@ fn pasted_json_shows_what_it_holds_before_it_is_taken_over() {
     ] {
         assert!(shop.shows(words), "{words}");
     }
-    let import = |names: &[&str]| ManagedServerRequest::Import {
-        source: source.clone(),
-        names: names.iter().map(|name| (*name).to_owned()).collect(),
+    let import = |names: &[&str]| {
+        WorkbenchRequest::ImportServers(ImportServers {
+            source: source.clone(),
+            names: names.iter().map(|name| (*name).to_owned()).collect(),
+        })
     };
     assert_eq!(press(&mut shop, "Import 1 server as disabled"), [import(&["Notes"])]);
     assert!(shop.shows("Imported 1 server"));
@@ -551,15 +590,21 @@ fn servers_of_other_programs_are_taken_over() {
     shop.main.upstreams.sources =
         vec![ImportSource { program: "Claude Desktop".to_owned(), path: path.to_owned() }];
     shop.main.upstreams.import = Some(found_in_text());
-    assert_eq!(press(&mut shop, "Import from Claude, VS Code or Cursor…"), [ManagedServerRequest::Sources]);
+    assert_eq!(
+        press(&mut shop, "Import from Claude, VS Code or Cursor…"),
+        [WorkbenchRequest::ListImportSources(ListImportSources {})]
+    );
     let source = ServerImportInput::File(path.to_owned());
     let look = format!("Preview import from Claude Desktop {path}");
-    assert_eq!(press(&mut shop, &look), [ManagedServerRequest::PreviewImport { source: source.clone() }]);
+    assert_eq!(
+        press(&mut shop, &look),
+        [WorkbenchRequest::PreviewServerImport(PreviewServerImport { source: source.clone() })]
+    );
     press(&mut shop, "Import Files");
     let names = vec!["Notes".to_owned(), "Files".to_owned()];
     assert_eq!(
         press(&mut shop, "Import 2 servers as disabled"),
-        [ManagedServerRequest::Import { source, names }]
+        [WorkbenchRequest::ImportServers(ImportServers { source, names })]
     );
 }
 
@@ -571,9 +616,11 @@ fn a_registry_fills_the_form_and_says_when_it_cannot_be_reached() {
         Refusal::new(RefusalCode::NetworkError, "the registry cannot be reached").hint("Check the network.");
     shop.main.upstreams.registry = Some(Err(why));
     shop.retype("Search the registry", "time");
-    let search = |registry: Option<&str>| ManagedServerRequest::SearchRegistry {
-        registry: registry.map(str::to_owned),
-        query: "time".to_owned(),
+    let search = |registry: Option<&str>| {
+        WorkbenchRequest::SearchServerRegistry(SearchServerRegistry {
+            registry: registry.map(str::to_owned),
+            query: "time".to_owned(),
+        })
     };
     assert_eq!(press(&mut shop, "Search"), [search(None)]);
     assert!(shop.shows("The registry cannot be reached. Check the network."));
@@ -609,7 +656,10 @@ fn a_registry_fills_the_form_and_says_when_it_cannot_be_reached() {
     shop.window.get_by_label("Variable 2 value").type_text("hunter2-hunter2");
     shop.window.run();
     offered.variables[1].value = VariableValue::Typed(TypedSecret("hunter2-hunter2".to_owned()));
-    assert_eq!(press(&mut shop, "Add as disabled"), [ManagedServerRequest::Add { form: Box::new(offered) }]);
+    assert_eq!(
+        press(&mut shop, "Add as disabled"),
+        [WorkbenchRequest::AddServer(AddServer { form: Box::new(offered) })]
+    );
 }
 
 #[test]
@@ -635,24 +685,24 @@ fn manifests_are_listed_approved_and_given_credentials_and_a_policy() {
     assert!(shop.shows(theirs) && shop.shows("runs the script weather.py") && shop.shows("a1b2c3d4"));
     assert!(shop.shows("Hidden from agents: mcpExpose is false"));
     assert!(shop.window.query_by_label("Allow for weather_now").is_none(), "first it has to be approved");
-    let approve = ManagedServerDecision::ApproveManifest { hash: "a1b2c3d4".to_owned() };
+    let approve = ManagedServerDecision::ApproveManifest(ApproveManifest { hash: "a1b2c3d4".to_owned() });
     assert_eq!(decided(&mut shop, "Approve manifest"), [approve]);
     press(&mut shop, "Manifest weather, needs credentials · user");
     press(&mut shop, "Set key");
     shop.window.get_by_label("Secret key").type_text("hunter2-hunter2");
     shop.window.run();
-    let secret = ManagedServerDecision::SetManifestSecret {
+    let secret = ManagedServerDecision::SetManifestSecret(SetManifestSecret {
         manifest: "weather".to_owned(),
         credential: "key".to_owned(),
         secret: TypedSecret("hunter2-hunter2".to_owned()),
-    };
+    });
     assert_eq!(decided(&mut shop, "Save secret"), [secret]);
-    let policy = ManagedServerDecision::SetManifestPolicy {
+    let policy = ManagedServerDecision::SetManifestPolicy(SetManifestPolicy {
         tool: "weather_now".to_owned(),
         policy: ToolCallPolicy::Allow,
-    };
+    });
     assert_eq!(decided(&mut shop, "Allow for weather_now"), [policy]);
-    assert_eq!(press(&mut shop, "Reload manifests"), [ManagedServerRequest::ReloadManifests]);
+    assert_eq!(press(&mut shop, "Reload manifests"), [WorkbenchRequest::ReloadManifests(ReloadManifests {})]);
 }
 
 #[test]
@@ -671,7 +721,7 @@ fn a_manifest_that_changes_under_the_eyes_is_not_approved_by_that_click() {
     show(&mut shop, "two");
     assert!(shop.window.query_by_label("Approve manifest").is_none());
     press(&mut shop, "I have reviewed the new version");
-    let approve = ManagedServerDecision::ApproveManifest { hash: "two".to_owned() };
+    let approve = ManagedServerDecision::ApproveManifest(ApproveManifest { hash: "two".to_owned() });
     assert_eq!(decided(&mut shop, "Approve manifest"), [approve]);
 }
 
@@ -725,14 +775,14 @@ fn everything_is_reached_by_keyboard() {
     shop.window.get_by_label("Allow for read").focus();
     shop.press(Key::Space);
     shop.settle();
-    let allow = ManagedServerDecision::SetTool {
+    let allow = ManagedServerDecision::SetTool(SetTool {
         server: id("Files"),
         tool: "read".to_owned(),
         enabled: true,
         policy: ToolCallPolicy::Allow,
         idle_ms: None,
         total_ms: None,
-    };
+    });
     assert_eq!(shop.main.upstreams.decided, [allow]);
 }
 
@@ -775,14 +825,14 @@ fn in_a_narrow_dock_the_list_and_what_is_chosen_take_turns() {
     press(&mut shop, "Files, running, 1 of 1 tool offered");
     assert!(shop.window.query_by_label("Tool read, approved").is_some());
     press(&mut shop, "Tool read, approved");
-    let set = ManagedServerDecision::SetTool {
+    let set = ManagedServerDecision::SetTool(SetTool {
         server: id("Files"),
         tool: "read".to_owned(),
         enabled: true,
         policy: ToolCallPolicy::Deny,
         idle_ms: None,
         total_ms: None,
-    };
+    });
     assert_eq!(decided(&mut shop, "Deny for read"), [set]);
     shop.picture("upstreams-narrow-light");
     run_command(&mut shop, "High contrast theme");

@@ -1,15 +1,19 @@
 //! Managed servers as main would tell of them, what it answers about them, and what a person has decided.
 
-use crate::shop::Shop;
+use crate::shop::{Response, Shop, response};
 use shared_protocol::{
     Refusal, RefusalCode,
-    messages::{ToRenderer, WorkbenchResponse},
+    decisions::{ApproveTools, EnableServer, ManagedServerDecision, SetServerSecret, SetTool, UpdateServer},
+    messages::ToRenderer,
+    requests::{
+        AddServer, DisableServer, ImportServers, ImportedServers, ReadServerLog, RestartServer, ShowServer,
+        StartServer, StopServer, WithdrawTool, WorkbenchRequest,
+    },
     upstreams::{
-        ImportSource, ManagedServerDecision, ManagedServerRequest, ManagedServerResponse, ManagedServersView,
-        ManifestBrief, ManifestCredential, ManifestFolderBrief, ManifestOrigin, ManifestToolBrief,
-        PackageKind, RegistryServer, ServerBrief, ServerDetails, ServerForm, ServerId, ServerImportPreview,
-        ServerLogChunk, ServerState, ToolApproval, ToolCallPolicy, ToolCallResult, ToolView, VariableForm,
-        VariableValue,
+        ImportSource, ManagedServersView, ManifestBrief, ManifestCredential, ManifestFolderBrief,
+        ManifestOrigin, ManifestToolBrief, PackageKind, RegistryServer, ServerBrief, ServerDetails,
+        ServerForm, ServerId, ServerImportPreview, ServerLogChunk, ServerState, ToolApproval, ToolCallPolicy,
+        ToolCallResult, ToolView, VariableForm, VariableValue,
     },
 };
 
@@ -29,61 +33,68 @@ pub(crate) struct Upstreams {
 }
 
 impl Upstreams {
-    fn server(&self, id: &ServerId) -> Result<WorkbenchResponse, Refusal> {
-        let found = self.servers.iter().find(|server| server.brief.id == *id).cloned();
-        let found = found.ok_or_else(|| Refusal::new(RefusalCode::NotFound, "there is no such server"))?;
-        Ok(WorkbenchResponse::Upstream(ManagedServerResponse::Server(Box::new(found))))
+    fn server(&self, id: &ServerId) -> Response {
+        let found = self.servers.iter().find(|server| server.brief.id == *id);
+        response(found.ok_or_else(|| Refusal::new(RefusalCode::NotFound, "there is no such server")))
     }
 
-    pub(crate) fn answer(&mut self, request: &ManagedServerRequest) -> Result<WorkbenchResponse, Refusal> {
-        let answer = match request {
-            ManagedServerRequest::Show { server }
-            | ManagedServerRequest::Start { server }
-            | ManagedServerRequest::Stop { server }
-            | ManagedServerRequest::Restart { server }
-            | ManagedServerRequest::Disable { server }
-            | ManagedServerRequest::Withdraw { server, .. } => return self.server(server),
-            ManagedServerRequest::Log { from, .. } => {
+    /// Answers a request about managed servers; none for another.
+    pub(crate) fn answer(&mut self, request: &WorkbenchRequest) -> Option<Response> {
+        use WorkbenchRequest as R;
+        Some(match request {
+            R::ShowServer(ShowServer { server })
+            | R::StartServer(StartServer { server })
+            | R::StopServer(StopServer { server })
+            | R::RestartServer(RestartServer { server })
+            | R::DisableServer(DisableServer { server })
+            | R::WithdrawTool(WithdrawTool { server, .. }) => self.server(server),
+            R::ReadServerLog(ReadServerLog { from, .. }) => {
                 let lines: Vec<String> = self.log.iter().skip(*from as usize).cloned().collect();
-                ManagedServerResponse::Log(ServerLogChunk { first: *from, lines, dropped: 0 })
+                response(Ok(ServerLogChunk { first: *from, lines, dropped: 0 }))
             }
-            ManagedServerRequest::Add { form } => {
+            R::AddServer(AddServer { form }) => {
                 if let Some(refusal) = self.refuse.take() {
-                    return Err(refusal);
+                    return Some(Err(refusal));
                 }
                 let brief = ServerBrief { name: form.name.clone(), ..brief("new", ServerState::Disabled) };
                 let details = ServerDetails { brief, form: (**form).clone(), tools: Vec::new() };
                 self.servers.push(details.clone());
-                ManagedServerResponse::Server(Box::new(details))
+                response(Ok(details))
             }
-            ManagedServerRequest::Sources => ManagedServerResponse::Sources(self.sources.clone()),
-            ManagedServerRequest::PreviewImport { .. } => match &self.import {
-                Some(view) => ManagedServerResponse::Import(Box::new(view.clone())),
-                None => {
-                    let refusal = Refusal::new(RefusalCode::ValidationError, "line 1 is not JSON");
-                    return Err(refusal.hint("Paste all of the file."));
-                }
-            },
-            ManagedServerRequest::Import { names, .. } => ManagedServerResponse::Imported {
+            R::ListImportSources(_) => response(Ok(&self.sources)),
+            R::PreviewServerImport(_) => response(self.import.as_ref().ok_or_else(|| {
+                let refusal = Refusal::new(RefusalCode::ValidationError, "line 1 is not JSON");
+                refusal.hint("Paste all of the file.")
+            })),
+            R::ImportServers(ImportServers { names, .. }) => response(Ok(ImportedServers {
                 servers: names.iter().map(|name| brief(name, ServerState::Disabled)).collect(),
                 refused: Vec::new(),
-            },
-            ManagedServerRequest::SearchRegistry { .. } => match self.registry.clone() {
-                Some(found) => ManagedServerResponse::Registry(found?),
-                None => ManagedServerResponse::Registry(Vec::new()),
-            },
-            _ => ManagedServerResponse::Done,
-        };
-        Ok(WorkbenchResponse::Upstream(answer))
+            })),
+            R::SearchServerRegistry(_) => response(self.registry.clone().unwrap_or_else(|| Ok(Vec::new()))),
+            _ => return None,
+        })
     }
 
-    pub(crate) fn decide(&mut self, decision: ManagedServerDecision) -> Result<WorkbenchResponse, Refusal> {
-        self.decided.push(decision);
-        match self.refuse.take() {
-            Some(refusal) => Err(refusal),
-            None => Ok(WorkbenchResponse::Upstream(
-                self.called.take().map_or(ManagedServerResponse::Done, ManagedServerResponse::Called),
-            )),
+    pub(crate) fn decide(&mut self, decision: ManagedServerDecision) -> Response {
+        use ManagedServerDecision as D;
+        self.decided.push(decision.clone());
+        if let Some(refusal) = self.refuse.take() {
+            return Err(refusal);
+        }
+        match decision {
+            D::EnableServer(EnableServer { server })
+            | D::ApproveTools(ApproveTools { server, .. })
+            | D::SetTool(SetTool { server, .. })
+            | D::UpdateServer(UpdateServer { server, .. })
+            | D::SetServerSecret(SetServerSecret { server, .. }) => self.server(&server),
+            D::CallTool(_) => {
+                let nothing = || Refusal::new(RefusalCode::NotFound, "no call is expected");
+                response(self.called.take().ok_or_else(nothing))
+            }
+            D::DeleteServer(_)
+            | D::ApproveManifest(_)
+            | D::SetManifestPolicy(_)
+            | D::SetManifestSecret(_) => response(Ok(())),
         }
     }
 }

@@ -1,16 +1,20 @@
 //! The welcome page: the ways in, templates drawn small, recents, folders that are no workspace, and what it says when
 //! something does not open.
 
-use crate::shop::Shop;
+use crate::shop::{Shop, response};
 use egui::{Key, Modifiers, Theme};
 use egui_kittest::kittest::Queryable;
 use shared_protocol::{
     Refusal, RefusalCode,
-    messages::{
-        FromRenderer, PlainFolder, RecentWorkspace, ToRenderer, WorkbenchRequest, WorkbenchResponse,
-        WorkspaceTemplate,
+    decisions::WindowRequest,
+    messages::{FromRenderer, PlainFolder, RecentWorkspace, ToRenderer, WorkspaceTemplate},
+    request::Request,
+    requests::{
+        CreateWorkspace, ForgetRecent, ImportFolder, ListRecents, ListTemplates, OpenExample, OpenWorkspace,
+        OpenedWorkspace, StartDemo, StartedDemo, WorkbenchRequest,
     },
 };
+use test_support::requirements::NO_DESKTOP_SESSION;
 
 const TITLE: &str = "Welcome to Draftboard";
 
@@ -40,29 +44,34 @@ fn fill(shop: &mut Shop) {
     ];
     let mut asked = Vec::new();
     for said in shop.main.heard() {
-        let FromRenderer::Request { id: request, request: what } = said else { continue };
+        let FromRenderer::Request { id: request, request: WindowRequest::Workbench(what) } = said else {
+            continue;
+        };
         let result = match &what {
-            WorkbenchRequest::Recents => Ok(WorkbenchResponse::Recents(recents())),
-            WorkbenchRequest::Templates => Ok(WorkbenchResponse::Templates(
-                boards.iter().map(|board| (*board, document.clone())).collect(),
-            )),
+            WorkbenchRequest::ListRecents(_) => response(Ok(recents())),
+            WorkbenchRequest::ListTemplates(_) => {
+                response(Ok(boards.iter().map(|board| (*board, document.clone())).collect::<Vec<_>>()))
+            }
             _ => continue,
         };
         asked.push(what);
-        shop.main.send(ToRenderer::Answer { request, result });
+        shop.main.send(ToRenderer::Response { request, result });
     }
-    assert_eq!(asked, [WorkbenchRequest::Recents, WorkbenchRequest::Templates]);
+    assert_eq!(
+        asked,
+        [WorkbenchRequest::ListRecents(ListRecents {}), WorkbenchRequest::ListTemplates(ListTemplates {})]
+    );
     shop.window.run();
 }
 
-fn answer(shop: &mut Shop, expected: WorkbenchRequest, result: Result<WorkbenchResponse, Refusal>) {
-    let heard = shop.main.heard();
-    let asked = heard.iter().find_map(|said| match said {
-        FromRenderer::Request { id, request } if *request == expected => Some(*id),
-        _ => None,
-    });
-    let request = asked.unwrap_or_else(|| panic!("{expected:?} was not asked for: {heard:?}"));
-    shop.main.send(ToRenderer::Answer { request, result });
+fn answer<R: Request<Frame = WorkbenchRequest> + Into<WorkbenchRequest>>(
+    shop: &mut Shop,
+    expected: R,
+    result: Result<R::Response, Refusal>,
+) {
+    let expected = Into::into(expected);
+    let request = shop.main.request_id(|request| *request == expected);
+    shop.main.send(ToRenderer::Response { request, result: response(result) });
     shop.window.run();
 }
 
@@ -80,15 +89,11 @@ fn recents_open_and_can_be_taken_off_the_list() {
         shop.picture(&format!("welcome-{word}"));
         click(&mut shop, "Remove old from the list");
         let left = recents().into_iter().take(1).collect();
-        answer(
-            &mut shop,
-            WorkbenchRequest::ForgetRecent("/home/ada/old".into()),
-            Ok(WorkbenchResponse::Recents(left)),
-        );
+        answer(&mut shop, ForgetRecent { path: "/home/ada/old".into() }, Ok(left));
         assert!(!shop.shows("Open old"));
         click(&mut shop, "Open shop");
         assert!(shop.shows("Opening /home/ada/shop…"));
-        answer(&mut shop, WorkbenchRequest::Open("/home/ada/shop".into()), Ok(WorkbenchResponse::Done));
+        answer(&mut shop, OpenWorkspace { path: "/home/ada/shop".into() }, Ok(OpenedWorkspace::Opened));
         assert!(!shop.shows(TITLE));
     }
 }
@@ -116,7 +121,7 @@ fn every_way_in_has_a_name_and_the_keyboard_begins_at_the_first() {
     shop.press(Key::Enter);
     shop.window.run();
     assert!(shop.shows("Setting up the demo…"));
-    answer(&mut shop, WorkbenchRequest::StartDemo, Ok(WorkbenchResponse::Demo { tour: false }));
+    answer(&mut shop, StartDemo {}, Ok(StartedDemo { shows_tour: false }));
     assert!(!shop.shows(TITLE) && !shop.shows("An agent is proposing a change"));
 }
 
@@ -127,7 +132,7 @@ fn a_demo_that_cannot_start_says_why() {
     click(&mut shop, "Show me a proposal");
     let refusal = Refusal::new(RefusalCode::StorageError, "the demo was not set up: no space is left")
         .hint("Free some space.");
-    answer(&mut shop, WorkbenchRequest::StartDemo, Err(refusal));
+    answer(&mut shop, StartDemo {}, Err(refusal));
     assert!(shop.shows("The demo was not set up: no space is left") && shop.shows("Free some space."));
     assert!(!shop.shows("An agent is proposing a change"));
 }
@@ -149,12 +154,12 @@ fn what_does_not_open_says_why_and_is_no_dead_end() {
     welcome(&mut shop);
     click(&mut shop, "Open old");
     let refusal = Refusal::new(RefusalCode::StorageError, "the journal of /home/ada/old is in use");
-    answer(&mut shop, WorkbenchRequest::Open("/home/ada/old".into()), Err(refusal));
+    answer(&mut shop, OpenWorkspace { path: "/home/ada/old".into() }, Err(refusal));
     assert!(shop.shows("The journal of /home/ada/old is in use"));
     shop.picture("welcome-refused-light");
-    answer(&mut shop, WorkbenchRequest::Recents, Ok(WorkbenchResponse::Recents(recents())));
+    answer(&mut shop, ListRecents {}, Ok(recents()));
     click(&mut shop, "Try the example");
-    answer(&mut shop, WorkbenchRequest::OpenExample, Ok(WorkbenchResponse::Done));
+    answer(&mut shop, OpenExample {}, Ok(()));
     assert!(!shop.shows(TITLE) && shop.shows("Board Production"));
 }
 
@@ -168,35 +173,32 @@ fn a_folder_that_is_no_workspace_comes_with_what_can_be_done() {
         let folder = PlainFolder { path: path.clone(), has_terraform, is_workspace: false };
         answer(
             &mut shop,
-            WorkbenchRequest::Open("/home/ada/shop".into()),
-            Ok(WorkbenchResponse::PlainFolder(folder)),
+            OpenWorkspace { path: "/home/ada/shop".into() },
+            Ok(OpenedWorkspace::NeedsChoice(folder)),
         );
         fill(&mut shop);
         assert!(shop.shows("/home/ada/infra is not a workspace yet") && shop.shows("Choose another folder…"));
         shop.picture(&format!("welcome-folder-{word}"));
         if has_terraform {
             click(&mut shop, "Import Terraform files");
-            assert!(shop.main.requests().contains(&WorkbenchRequest::ImportFolder(path.clone())));
+            assert!(
+                shop.main
+                    .requests()
+                    .contains(&WorkbenchRequest::ImportFolder(ImportFolder { path: path.clone() }))
+            );
         } else {
             assert!(!shop.shows("Import Terraform files"));
             click(&mut shop, "Create a workspace here");
-            let new = WorkbenchRequest::New { path: path.clone(), template: WorkspaceTemplate::Blank };
-            answer(&mut shop, new, Ok(WorkbenchResponse::Done));
+            let new = CreateWorkspace { path: path.clone(), template: WorkspaceTemplate::Blank };
+            answer(&mut shop, new, Ok(OpenedWorkspace::Opened));
             assert!(!shop.shows(TITLE));
         }
     }
 }
 
-/// With a desktop session the system's dialog would open; without one ours asks.
-fn has_desktop() -> bool {
-    let bus = |folder| std::path::Path::new(&folder).join("bus").exists();
-    std::env::var_os("DBUS_SESSION_BUS_ADDRESS").is_some()
-        || std::env::var_os("XDG_RUNTIME_DIR").is_some_and(bus)
-}
-
 #[test]
 fn a_template_and_a_terraform_folder_ask_for_a_folder() {
-    if has_desktop() {
+    if !NO_DESKTOP_SESSION.is_available() {
         return;
     }
     let mut shop = Shop::open();
@@ -204,16 +206,19 @@ fn a_template_and_a_terraform_folder_ask_for_a_folder() {
     click(&mut shop, "Three tiers…");
     shop.retype("Path", "/home/ada/next");
     shop.press(Key::Enter);
-    let request =
-        WorkbenchRequest::New { path: "/home/ada/next".into(), template: WorkspaceTemplate::ThreeTier };
-    answer(&mut shop, request, Ok(WorkbenchResponse::Done));
+    let request = CreateWorkspace { path: "/home/ada/next".into(), template: WorkspaceTemplate::ThreeTier };
+    answer(&mut shop, request, Ok(OpenedWorkspace::Opened));
     assert!(!shop.shows(TITLE));
     welcome(&mut shop);
     click(&mut shop, "Open Terraform folder…");
     shop.retype("Path", "/home/ada/infra");
     shop.press(Key::Enter);
     shop.window.run();
-    assert!(shop.main.requests().contains(&WorkbenchRequest::ImportFolder("/home/ada/infra".into())));
+    assert!(
+        shop.main
+            .requests()
+            .contains(&WorkbenchRequest::ImportFolder(ImportFolder { path: "/home/ada/infra".into() }))
+    );
 }
 
 #[test]
@@ -242,11 +247,11 @@ fn a_workspace_that_is_there_already_can_be_opened() {
     welcome(&mut shop);
     click(&mut shop, "Open shop");
     let there = PlainFolder { path: path.clone(), has_terraform: false, is_workspace: true };
-    answer(&mut shop, WorkbenchRequest::Open(path.clone()), Ok(WorkbenchResponse::PlainFolder(there)));
+    answer(&mut shop, OpenWorkspace { path: path.clone() }, Ok(OpenedWorkspace::NeedsChoice(there)));
     fill(&mut shop);
     assert!(shop.shows("/home/ada/shop is already a workspace"));
     click(&mut shop, "Open this workspace");
-    answer(&mut shop, WorkbenchRequest::Open(path), Ok(WorkbenchResponse::Done));
+    answer(&mut shop, OpenWorkspace { path }, Ok(OpenedWorkspace::Opened));
     assert!(!shop.shows(TITLE));
 }
 
@@ -257,7 +262,7 @@ fn a_file_that_cannot_be_imported_keeps_its_name() {
     click(&mut shop, "Open shop");
     let message = "broken.tf: HCL parse error in line 1, column 3\n  |\n1 | a {\n  |   ^---";
     let refusal = Refusal::new(RefusalCode::ValidationError, message);
-    answer(&mut shop, WorkbenchRequest::Open("/home/ada/shop".into()), Err(refusal));
+    answer(&mut shop, OpenWorkspace { path: "/home/ada/shop".into() }, Err(refusal));
     assert!(shop.shows("broken.tf: HCL parse error in line 1, column 3"));
     assert!(shop.shows("  |\n1 | a {\n  |   ^---"), "in lines of their own");
     shop.picture("welcome-import-refused");

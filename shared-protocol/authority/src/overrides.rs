@@ -2,11 +2,15 @@
 //! of it is derived from one state, so an override applies again when its instance returns; none is dropped.
 
 use crate::{Snapshot, rules};
+use shared_protocol::text::truncate_chars;
 use shared_protocol::{
     BoardName, Node, NodeId, NodeName, OrphanReason, Override, OverrideKey, OverrideResolution,
     OverrideScope, OverrideSelector, PropKey, PropValue, TypeDef, TypeId, registry::PartDef, v0::JsonPointer,
 };
 use std::{collections::BTreeMap, sync::Arc};
+
+/// The length of an instance in a message.
+const MAX_INSTANCE_CHARS: usize = 60;
 
 /// Overrides whose own instance is missing, by the instance that their locator matched instead.
 pub(crate) type ReboundOverrides = BTreeMap<(OverrideScope, Arc<str>), Vec<OverrideKey>>;
@@ -298,16 +302,12 @@ pub fn describe_key(snapshot: &Snapshot, key: &OverrideKey) -> String {
     let path = key.path.tokens().collect::<Vec<_>>().join(".");
     let what = match node_of(key).and_then(|id| snapshot.node(id)) {
         Some(node) => match key.part_path() {
-            Some(way) => format!("{} in {}", truncate_text(way), node.name),
+            Some(way) => format!("{} in {}", truncate_chars(way, MAX_INSTANCE_CHARS), node.name),
             None => node.name.to_string(),
         },
-        None => truncate_text(&key.instance),
+        None => truncate_chars(&key.instance, MAX_INSTANCE_CHARS),
     };
     format!("{path} of {what}")
-}
-
-fn truncate_text(text: &str) -> String {
-    text.chars().take(60).collect()
 }
 
 /// Sets the value at a path of the props. Every step but the last must exist; returns `None` when one does not, or

@@ -180,8 +180,7 @@ fn node_name(scene: &BoardScene<'_>, slot: &NodeSlot, standings: Option<&BoardDe
     let name = if node.label == kind { node.label.clone() } else { format!("{kind} {}", node.label) };
     let name = match scene.problems.of_node(slot.id).len() {
         0 => name,
-        1 => format!("{name}, 1 problem"),
-        many => format!("{name}, {many} problems"),
+        count => format!("{name}, {}", shared_protocol::text::count_noun(count, "problem")),
     };
     match standings.and_then(|standings| standings.get(slot.id)) {
         Some(standing) => format!("{name}, {}", standing.describe()),

@@ -1,7 +1,7 @@
 //! A board as a Markdown document: its nodes, nested, and its connections.
 
 use authority::Snapshot;
-use shared_protocol::text::count_noun;
+use shared_protocol::text::{count_noun, truncate_chars};
 use shared_protocol::{BoardId, Node, NodeId, PropKey, PropValue, TypeDef};
 use std::fmt::Write;
 
@@ -135,9 +135,7 @@ fn value_text(value: &PropValue) -> String {
         PropValue::Bool(false) => "no".to_owned(),
         other => other.to_json(),
     };
-    let shown: String = text.chars().take(MAX_VALUE_CHARS).collect();
-    let more = if shown.len() < text.len() { "…" } else { "" };
-    format!("{}{more}", escape(&shown))
+    escape(&truncate_chars(&text, MAX_VALUE_CHARS))
 }
 
 /// Escapes text for a line of Markdown or a table cell.

@@ -11,6 +11,7 @@ use minijinja::{
     value::{Enumerator, Object, ValueKind},
 };
 use serde_json::Map;
+use shared_protocol::text::truncate_chars;
 use std::{
     collections::BTreeSet,
     fmt,
@@ -117,7 +118,7 @@ fn environment() -> Environment<'static> {
     e.add_filter("sum", filters::sum);
     e.add_filter("title", filters::title);
     e.add_filter("trim", filters::trim);
-    e.add_filter("truncate", truncate);
+    e.add_filter("truncate", |text: String, most: usize| truncate_chars(&text, most));
     e.add_filter("unique", filters::unique);
     e.add_filter("upper", filters::upper);
     e.add_test("boolean", tests::is_boolean);
@@ -152,13 +153,6 @@ fn replace(text: String, from: String, to: String) -> Result<String, Error> {
         return Err(Error::new(ErrorKind::InvalidOperation, "the string would become too long"));
     }
     Ok(text.replace(&from, &to))
-}
-
-fn truncate(text: String, most: usize) -> String {
-    match text.char_indices().nth(most) {
-        None => text,
-        Some(_) => text.chars().take(most.saturating_sub(1)).chain(['…']).collect(),
-    }
 }
 
 /// Returns the first letters of the first and the last word.

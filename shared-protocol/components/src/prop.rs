@@ -2,7 +2,7 @@
 
 use crate::SourcePosition;
 use serde_json::{Map, Value};
-use shared_protocol::v0::{FiniteNumber, PropDefinition, PropExposure};
+use shared_protocol::v0::{ControlDefinition as Control, PropExposure};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct ComponentProp {
@@ -18,21 +18,9 @@ pub struct ComponentProp {
 }
 
 impl ComponentProp {
-    pub(crate) fn definition(&self) -> PropDefinition {
-        PropDefinition {
-            prop_name: self.name.clone(),
-            label: self.label.clone(),
-            description: self.description.clone(),
-            group: self.group.clone(),
-            order: self.order.and_then(FiniteNumber::new),
-            exposure: self.exposure.clone(),
-        }
-    }
-
     /// Returns the value that expressions see when the prop is unset: the default, or an empty value that fits the
     /// control, so that `props.label` of a new instance is an empty string and not an error.
     pub fn value_when_unset(&self) -> Value {
-        use shared_protocol::v0::ControlDefinition as Control;
         if let Some(default) = &self.default {
             return default.clone();
         }

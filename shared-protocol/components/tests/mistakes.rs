@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
 use components::{ComponentLibrary, read};
+use serde_json::json;
 
 /// A component with this view, and one prop of each kind.
 fn file(view: &str) -> String {
@@ -36,7 +37,6 @@ fn a_good_file_is_read() {
         (component.id.as_str(), component.props.len(), component.view.children.len()),
         ("ui.test", 3, 2)
     );
-    assert_eq!(component.registry_entry().props.len(), 3);
 }
 
 #[test]
@@ -154,13 +154,15 @@ fn all_control_kinds_are_there() {
         "h":{"exposure":{"kind":"inspectOnly","displayHint":"code"}},
         "i":{"exposure":{"kind":"opaque","reason":"a handler"}}},
         "view":{"type":"slot","slot":"footer"}}"##;
-    let entry = read("all.component.json", text).unwrap().registry_entry();
-    let json = serde_json::to_value(&entry).unwrap();
-    assert_eq!(json["props"]["d"]["exposure"]["control"]["options"][0]["label"], "One");
-    assert_eq!(json["props"]["h"]["exposure"]["kind"], "inspectOnly");
-    // The registry of v0 accepts the output.
-    let back: shared_protocol::v0::ComponentRegistryEntry = serde_json::from_value(json).unwrap();
-    assert_eq!(back, entry);
+    let component = read("all.component.json", text).unwrap();
+    let exposures = component.props.iter().map(|prop| serde_json::to_value(&prop.exposure).unwrap());
+    let exposures: Vec<_> = exposures.collect();
+    assert_eq!(exposures[3]["control"]["options"][0]["label"], "One");
+    let kinds: Vec<_> =
+        exposures.iter().filter_map(|exposure| exposure["control"]["kind"].as_str()).collect();
+    assert_eq!(kinds, ["string", "number", "boolean", "select", "color", "slot", "json"]);
+    assert_eq!(exposures[7]["kind"], "inspectOnly");
+    assert_eq!(exposures[8], json!({ "kind": "opaque", "reason": "a handler" }));
 }
 
 #[test]

@@ -10,6 +10,7 @@ use common::{
 use egui::epaint::{ColorImage, Mesh, Vertex};
 use egui::{Color32, Rect, TextureId, TextureOptions, pos2};
 use rasteriser::{MAX_SIDE, PixelSurface, RasterError, Rasteriser};
+use test_support::RandomSource;
 
 const RED: Color32 = Color32::RED;
 
@@ -134,13 +135,8 @@ fn enormous_and_tiny_texture_coordinates() {
 #[test]
 fn random_meshes_never_panic() {
     let special = [f32::NAN, f32::INFINITY, f32::MAX, f32::MIN, 0.0, -0.0, 1e-45, 0.5, 7.5, 20.0, 1e9, -1e9];
-    let mut state = 0x9E37_79B9_7F4A_7C15_u64;
-    let mut next = move || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state >> 32) as u32
-    };
+    let mut random = RandomSource::new(0);
+    let mut next = move || random.number() as u32;
     let mut rasteriser = rasteriser();
     send_texture(&mut rasteriser, IMAGE, ColorImage::filled([3, 2], RED), TextureOptions::LINEAR_REPEAT);
     for _ in 0..3_000 {

@@ -198,6 +198,10 @@ mod tests {
 
     fn hello(build: &str, system_calls: bool) -> FromPreview {
         let sandbox = SandboxReport {
+            first_out_of_memory: true,
+            not_root: true,
+            namespaces: true,
+            no_capabilities: true,
             no_new_privileges: true,
             not_dumpable: true,
             no_new_executable_memory: true,

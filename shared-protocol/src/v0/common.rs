@@ -1,40 +1,8 @@
-//! Ids, numbers and small shapes shared by the other v0 shapes.
+//! Numbers and closed sets of values.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::strict::{id, object, one_based, present_one_based, string_enum};
-
-/// Any JSON value, `null` included.
-pub type JsonValue = serde_json::Value;
-
-id!(
-    /// The id of a component type; the key that joins registry, graph, runtime and overrides.
-    ComponentTypeId
-);
-id!(
-    /// The id of an on-screen instance in a preview session.
-    InstanceId
-);
-id!(
-    /// The id of a preview session; assigned by the host.
-    PreviewSessionId
-);
-id!(
-    /// The id of a route. `routeId:{id}` and `route:{path}` are different ids and are never converted.
-    RouteId
-);
-id!(
-    /// The id of a runtime adapter.
-    AdapterId
-);
-id!(
-    /// The id of a preview launcher.
-    PreviewLauncherId
-);
-id!(
-    /// The id of an inspector section.
-    InspectorSectionId
-);
+use super::strict::string_enum;
 
 string_enum!(
     /// The version of a versioned document.
@@ -77,45 +45,29 @@ impl Serialize for FiniteNumber {
     }
 }
 
-/// A position in a source file.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(remote = "Self", rename_all = "camelCase")]
-pub struct SourceRef {
-    /// Workspace-relative by convention; v0 producers also send absolute paths.
-    pub file_path: String,
-    /// 1-based.
-    #[serde(deserialize_with = "one_based")]
-    pub line: u64,
-    /// 1-based.
-    #[serde(default, deserialize_with = "present_one_based", skip_serializing_if = "Option::is_none")]
-    pub column: Option<u64>,
-}
+string_enum!(
+    /// The severity of a log line.
+    PreviewLogLevel {
+        Info = "info",
+        Warn = "warn",
+        Error = "error",
+        Debug = "debug",
+    }
+);
 
-object!(SourceRef);
+string_enum!(
+    /// Why a draft cannot be saved.
+    ValidationCode {
+        Unpromotable = "unpromotable",
+        NotFound = "notFound",
+        UnsupportedPattern = "unsupportedPattern",
+        InternalError = "internalError",
+    }
+);
 
 #[cfg(test)]
 mod tests {
-    use super::{FiniteNumber, SourceRef};
-
-    fn decodes(json: &str) -> bool {
-        serde_json::from_str::<SourceRef>(json).is_ok()
-    }
-
-    #[test]
-    fn integers_are_numbers_without_a_fraction() {
-        let source: SourceRef = serde_json::from_str(r#"{"filePath":"a","line":3.0}"#).unwrap();
-        assert_eq!(serde_json::to_string(&source).unwrap(), r#"{"filePath":"a","line":3}"#);
-        assert!(!decodes(r#"{"filePath":"a","line":9007199254740992}"#));
-        assert!(!decodes(r#"{"filePath":"a","line":-1}"#));
-        assert!(!decodes(r#"{"filePath":"a","line":"1"}"#));
-        assert!(!decodes(r#"{"filePath":"a","line":1,"column":0}"#));
-    }
-
-    #[test]
-    fn neither_null_nor_an_array_stands_in() {
-        assert!(!decodes(r#"{"filePath":"a","line":1,"column":null}"#));
-        assert!(!decodes(r#"["a",1,1]"#));
-    }
+    use super::FiniteNumber;
 
     #[test]
     fn numbers_keep_their_form() {

@@ -1,62 +1,45 @@
 //! Draft overrides of prop values, live and persisted.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use super::common::{ComponentTypeId, InstanceId, JsonValue, PreviewSessionId, SchemaVersion};
-use super::pointer::PropPath;
+use super::common::SchemaVersion;
+use super::pointer::JsonPointer;
 use super::strict::{object, present};
 use super::time::UtcTimestamp;
 
 /// One change to the overrides of a session.
+#[serde_with::apply(Option => #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")])]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(remote = "Self", tag = "op", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum OverrideOp {
     /// Sets the value at (instance, path); `null` is a value.
     Set {
-        instance_id: InstanceId,
-        path: PropPath,
-        value: JsonValue,
-        #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
-        component_type_id: Option<ComponentTypeId>,
+        instance_id: String,
+        path: JsonPointer,
+        value: Value,
+        component_type_id: Option<String>,
         /// An opaque locator that helps the adapter find the instance again.
-        #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
-        instance_locator: Option<JsonValue>,
+        instance_locator: Option<Value>,
     },
     /// Removes the override at (instance, path).
-    Clear { instance_id: InstanceId, path: PropPath },
+    Clear { instance_id: String, path: JsonPointer },
     /// Removes all overrides of an instance.
-    ClearInstance { instance_id: InstanceId },
+    ClearInstance { instance_id: String },
     /// Removes all overrides of the session.
     ClearAll,
 }
 
-/// Changes to one session, in order.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(remote = "Self", rename_all = "camelCase")]
-pub struct OverridePatch {
-    pub session_id: PreviewSessionId,
-    pub ops: Vec<OverrideOp>,
-}
-
-/// An instance in a session.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(remote = "Self", rename_all = "camelCase")]
-pub struct InstanceRef {
-    pub session_id: PreviewSessionId,
-    pub instance_id: InstanceId,
-}
-
 /// An override as stored in the file.
+#[serde_with::apply(Option => #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")])]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(remote = "Self", rename_all = "camelCase")]
 pub struct PersistedOverride {
-    pub instance_id: InstanceId,
-    pub path: PropPath,
-    pub value: JsonValue,
-    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
-    pub component_type_id: Option<ComponentTypeId>,
-    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
-    pub instance_locator: Option<JsonValue>,
+    pub instance_id: String,
+    pub path: JsonPointer,
+    pub value: Value,
+    pub component_type_id: Option<String>,
+    pub instance_locator: Option<Value>,
 }
 
 /// The list wrapper of the file.
@@ -67,24 +50,16 @@ pub struct PersistedOverrideList {
 }
 
 /// The file `overrides.v0.json`.
+#[serde_with::apply(Option => #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")])]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(remote = "Self", rename_all = "camelCase")]
 pub struct PersistedOverridesFile {
     pub schema_version: SchemaVersion,
     pub updated_at: UtcTimestamp,
     /// Overrides of `app` sessions.
-    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub app: Option<PersistedOverrideList>,
     /// Overrides of all other sessions.
-    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub component: Option<PersistedOverrideList>,
 }
 
-object!(
-    OverrideOp,
-    OverridePatch,
-    InstanceRef,
-    PersistedOverride,
-    PersistedOverrideList,
-    PersistedOverridesFile,
-);
+object!(OverrideOp, PersistedOverride, PersistedOverrideList, PersistedOverridesFile);

@@ -5,9 +5,6 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// The location of a value in the props of an instance.
-pub type PropPath = JsonPointer;
-
 /// A validated JSON Pointer, stored as written. `""` is valid and refers to the whole document.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String")]

@@ -1,9 +1,10 @@
 //! Answers within bounds: where one would be too large for a message, it holds fewer items and says so.
 
 use super::{BundleChanges, bundles_of, links};
-use bundles::{BundleErrorCode, BundleRefusal, BundleToolEnvelope, BundleValue, Bundles, call, plan};
+use bundles::{BundleToolEnvelope, Bundles, call, plan};
 use mcp_server::{AgentCall, AgentView, MAX_ENVELOPE_BYTES, RawEnvelope};
 use serde_json::{Value, json};
+use shared_protocol::{OrderedValue, Refusal, RefusalCode};
 
 /// Bytes of findings beside the data.
 const MAX_FINDINGS_BYTES: usize = MAX_ENVELOPE_BYTES * 4 / 9;
@@ -34,13 +35,8 @@ fn apply_or_dry_run(call: &AgentCall, arguments: &Value, changes: &dyn BundleCha
 }
 
 /// The refusal where nobody may make changes.
-pub(crate) fn not_allowed(message: &str) -> BundleRefusal {
-    BundleRefusal {
-        code: BundleErrorCode::ActuationDisabled,
-        message: message.to_owned(),
-        field: Some("dryRun".to_owned()),
-        details: None,
-    }
+pub(crate) fn not_allowed(message: &str) -> Refusal {
+    Refusal::new(RefusalCode::ActuationDisabled, message).field("dryRun")
 }
 
 fn within_bounds(bundles: &Bundles, tool: &str, mut arguments: Value, view: &AgentView) -> RawEnvelope {
@@ -71,7 +67,7 @@ fn within_bounds(bundles: &Bundles, tool: &str, mut arguments: Value, view: &Age
     let message = format!(
         "The answer would hold more than {MAX_ENVELOPE_BYTES} bytes: ask for less (fewer entities, summaries, no schemas, no reference graph)"
     );
-    let refusal = BundleRefusal { code: BundleErrorCode::LimitExceeded, message, field: None, details: None };
+    let refusal = Refusal::new(RefusalCode::LimitExceeded, message);
     encode_envelope(BundleToolEnvelope { tool: tool.to_owned(), result: Err(refusal) }, view)
 }
 
@@ -79,7 +75,7 @@ fn within_bounds(bundles: &Bundles, tool: &str, mut arguments: Value, view: &Age
 fn items(envelope: &BundleToolEnvelope) -> Option<usize> {
     let meta = &envelope.result.as_ref().ok()?.meta;
     let number = |key: &str| match meta.get(key)? {
-        BundleValue::Number(number) => usize::try_from(number.as_u64()?).ok(),
+        OrderedValue::Number(number) => usize::try_from(number.as_u64()?).ok(),
         _ => None,
     };
     ["returned", "entityCount", "relatedCount", "found"].into_iter().find_map(number)
@@ -107,7 +103,7 @@ fn reduce_page_size(tool: &str, arguments: &mut Value, fewer: usize) -> bool {
 fn cut_findings(envelope: &mut BundleToolEnvelope) -> bool {
     let Ok(answer) = &mut envelope.result else { return false };
     let mut bytes = 0;
-    let fits = |finding: &&BundleValue| {
+    let fits = |finding: &&OrderedValue| {
         bytes += serde_json::to_string(finding).map_or(0, |text| text.len() + 1);
         bytes <= MAX_FINDINGS_BYTES
     };
@@ -119,9 +115,9 @@ fn cut_findings(envelope: &mut BundleToolEnvelope) -> bool {
     fitting < total
 }
 
-fn set_meta(envelope: &mut BundleToolEnvelope, key: &str, value: BundleValue) {
+fn set_meta(envelope: &mut BundleToolEnvelope, key: &str, value: OrderedValue) {
     if let Ok(answer) = &mut envelope.result
-        && let BundleValue::Map(members) = &mut answer.meta
+        && let OrderedValue::Map(members) = &mut answer.meta
     {
         members.set(key, value);
     }

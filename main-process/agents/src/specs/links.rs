@@ -1,10 +1,13 @@
 //! The trace links of an entity, beside its context.
 
 use super::PublishedBundles;
-use bundles::{BundleToolEnvelope, BundleValue};
+use bundles::BundleToolEnvelope;
 use mcp_server::AgentView;
 use serde_json::Value;
-use shared_protocol::trace_link::{TraceLinkEnd, TraceLinkEndState, TraceLinkEndView, TraceLinkView};
+use shared_protocol::{
+    OrderedValue,
+    trace_link::{TraceLinkEnd, TraceLinkEndState, TraceLinkEndView, TraceLinkView},
+};
 
 /// Links in one answer; `meta.totalLinks` counts all.
 const MAX_LINKS: usize = 200;
@@ -28,25 +31,25 @@ pub(super) fn add(envelope: &mut BundleToolEnvelope, arguments: &Value, view: &A
     };
     let meant: Vec<&TraceLinkView> =
         all.links.iter().filter(|link| is_meant(&link.link.from) || is_meant(&link.link.to)).collect();
-    let links: Vec<BundleValue> = meant.iter().take(MAX_LINKS).map(|link| data(link)).collect();
-    if let (BundleValue::Map(members), BundleValue::Map(meta)) = (&mut answer.data, &mut answer.meta) {
+    let links: Vec<OrderedValue> = meant.iter().take(MAX_LINKS).map(|link| data(link)).collect();
+    if let (OrderedValue::Map(members), OrderedValue::Map(meta)) = (&mut answer.data, &mut answer.meta) {
         meta.set("totalLinks", meant.len().into());
         members.set("links", links.into());
     }
 }
 
-fn data(link: &TraceLinkView) -> BundleValue {
-    BundleValue::map_of_present([
+fn data(link: &TraceLinkView) -> OrderedValue {
+    OrderedValue::map_of_present([
         ("id", Some(link.link.id.to_string().into())),
         ("relation", Some(link.link.relation.as_str().into())),
         ("from", Some(end(&link.link.from, &link.from))),
         ("to", Some(end(&link.link.to, &link.to))),
         ("suspect", Some(link.is_suspect().into())),
-        ("why", link.suspect_reason().map(BundleValue::from)),
+        ("why", link.suspect_reason().map(OrderedValue::from)),
     ])
 }
 
-fn end(end: &TraceLinkEnd, now: &TraceLinkEndView) -> BundleValue {
+fn end(end: &TraceLinkEnd, now: &TraceLinkEndView) -> OrderedValue {
     let (node, entity) = match end {
         TraceLinkEnd::Node(node) => (Some(node.to_string()), None),
         TraceLinkEnd::Entity(entity) => (None, Some(entity)),
@@ -56,8 +59,8 @@ fn end(end: &TraceLinkEnd, now: &TraceLinkEndView) -> BundleValue {
         TraceLinkEndState::Changed => "changed",
         TraceLinkEndState::Gone => "gone",
     };
-    BundleValue::map_of_present([
-        ("instanceId", node.map(BundleValue::from)),
+    OrderedValue::map_of_present([
+        ("instanceId", node.map(OrderedValue::from)),
         ("bundleId", entity.map(|entity| entity.bundle.as_str().into())),
         ("entityType", entity.map(|entity| entity.entity_type.as_str().into())),
         ("id", entity.map(|entity| entity.id.as_str().into())),
@@ -101,9 +104,9 @@ mod tests {
             PublishedBundles(Arc::new(Bundles::default()), Arc::new(TraceLinksView { links, problem: None }));
         let view = AgentView { specs: Some(Arc::new(shown)), ..AgentView::default() };
         let answer = BundleToolResponse {
-            data: BundleValue::map([]),
+            data: OrderedValue::map([]),
             bundle_id: Some("lockers".to_owned()),
-            meta: BundleValue::map([]),
+            meta: OrderedValue::map([]),
             diagnostics: Vec::new(),
         };
         let mut envelope = BundleToolEnvelope { tool: "get_context".to_owned(), result: Ok(answer) };

@@ -14,10 +14,10 @@ mod tools;
 pub(crate) use answer::not_allowed;
 pub(crate) use proposing::ProposedChanges;
 
-use bundles::{Bundle, BundleChangePlan, BundleRefusal, BundleToolResponse, Bundles};
+use bundles::{Bundle, BundleChangePlan, BundleToolResponse, Bundles};
 use mcp_server::{AgentCall, AgentSurface, AgentView, FoundEntity, escape_hidden};
 use serde_json::{Value, json};
-use shared_protocol::{Change, trace_link::TraceLinksView};
+use shared_protocol::{Change, Refusal, trace_link::TraceLinksView};
 use std::sync::{Arc, LazyLock};
 
 /// The bundles in a view, and what their entities are linked to.
@@ -35,11 +35,11 @@ pub(crate) trait BundleChanges: Send + Sync + 'static {
     fn extend(&self, _input: &mut Value) {}
 
     /// The bundles that changes are planned on, when they differ from the published ones.
-    fn base(&self, _: &AgentCall) -> Result<Option<Bundles>, BundleRefusal> {
+    fn base(&self, _: &AgentCall) -> Result<Option<Bundles>, Refusal> {
         Ok(None)
     }
 
-    fn apply(&self, call: &AgentCall, plan: &BundleChangePlan) -> Result<BundleToolResponse, BundleRefusal>;
+    fn apply(&self, call: &AgentCall, plan: &BundleChangePlan) -> Result<BundleToolResponse, Refusal>;
 
     /// Whether what is changed waits in a draft, which can be read as well.
     fn has_drafts(&self) -> bool {

@@ -1,9 +1,10 @@
 //! The prompts, and completing their arguments.
 
 use super::bundles_of;
-use bundles::{BundleErrorCode, BundleRefusal, PROMPTS, complete, prompt};
-use mcp_server::{CompletionRequest, CompletionValues, SurfacePrompt, ToolError};
+use bundles::{PROMPTS, complete, prompt};
+use mcp_server::{CompletionRequest, CompletionValues, SurfacePrompt};
 use serde_json::Value;
+use shared_protocol::Refusal;
 
 pub(super) fn all() -> impl Iterator<Item = SurfacePrompt> {
     PROMPTS.iter().map(|known| {
@@ -28,9 +29,7 @@ pub(super) fn all() -> impl Iterator<Item = SurfacePrompt> {
 
 /// `implement-requirement` as people write it.
 fn title(name: &str) -> String {
-    let words = name.replace('-', " ");
-    let mut letters = words.chars();
-    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+    shared_protocol::text::capitalize(&name.replace('-', " "))
 }
 
 /// Completions for an argument of a prompt or of a resource template.
@@ -40,22 +39,7 @@ pub(super) fn complete_argument(of_what: &str, asked: &CompletionRequest<'_>) ->
     found.map(|found| CompletionValues { values: found.values, total: found.total }).unwrap_or_default()
 }
 
-pub(super) fn failure(refusal: BundleRefusal) -> ToolError {
-    let code = match refusal.code {
-        BundleErrorCode::BadRequest => mcp_server::ToolErrorCode::BadRequest,
-        BundleErrorCode::NotFound => mcp_server::ToolErrorCode::NotFound,
-        BundleErrorCode::ValidationError => mcp_server::ToolErrorCode::ValidationError,
-        BundleErrorCode::ReferenceError => mcp_server::ToolErrorCode::ReferenceError,
-        BundleErrorCode::DeleteBlocked => mcp_server::ToolErrorCode::DeleteBlocked,
-        BundleErrorCode::Stale => mcp_server::ToolErrorCode::Stale,
-        BundleErrorCode::LimitExceeded => mcp_server::ToolErrorCode::LimitExceeded,
-        BundleErrorCode::ActuationDisabled => mcp_server::ToolErrorCode::ActuationDisabled,
-        BundleErrorCode::UnsupportedCapability => mcp_server::ToolErrorCode::UnsupportedCapability,
-        BundleErrorCode::Internal => mcp_server::ToolErrorCode::Internal,
-    };
-    let failure = ToolError::new(code, refusal.message);
-    match refusal.field {
-        Some(field) => failure.field(field),
-        None => failure,
-    }
+/// A refusal where answers have no envelope: without the details, which only the envelope of a tool holds.
+pub(super) fn failure(refusal: Refusal) -> Refusal {
+    Refusal { details: None, ..refusal }
 }

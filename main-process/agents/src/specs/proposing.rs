@@ -5,10 +5,10 @@ use authority::{
     CommandDecision,
     proposals::{AgentCallOutcome, AgentRequest, DraftSelector, ProposalInput, ProposalSubmission},
 };
-use bundles::{BundleChangePlan, BundleErrorCode, BundleRefusal, BundleToolResponse, BundleValue, Bundles};
-use mcp_server::{AgentCall, ToolError};
+use bundles::{BundleChangePlan, BundleToolResponse, Bundles};
+use mcp_server::AgentCall;
 use serde_json::{Value, json};
-use shared_protocol::{Change, ProposalId, SourcePath, mcp::McpMode};
+use shared_protocol::{Change, OrderedValue, ProposalId, Refusal, RefusalCode, SourcePath, mcp::McpMode};
 use std::{collections::BTreeMap, sync::Arc};
 
 /// Arguments that are about the proposal and not about the changes.
@@ -35,19 +35,19 @@ impl BundleChanges for ProposedChanges {
         Value::Object(own.map(|(key, value)| (key.clone(), value.clone())).collect())
     }
 
-    fn base(&self, call: &AgentCall) -> Result<Option<Bundles>, BundleRefusal> {
+    fn base(&self, call: &AgentCall) -> Result<Option<Bundles>, Refusal> {
         if call.mode != McpMode::Guarded || call.arguments.get("submit") == Some(&Value::Bool(true)) {
             return Ok(None);
         }
         let review = &call.view.review;
         let draft = review
             .draft(ProposalArguments::parse(call)?.proposal, &call.client)
-            .map_err(|error| to_bundle_refusal(error.into()))?;
+            .map_err(to_bundle_refusal)?;
         let shown = call.view.specs::<PublishedBundles>();
         Ok(draft.zip(shown).and_then(|(draft, shown)| with_draft(&shown.0, &draft.changes)))
     }
 
-    fn apply(&self, call: &AgentCall, plan: &BundleChangePlan) -> Result<BundleToolResponse, BundleRefusal> {
+    fn apply(&self, call: &AgentCall, plan: &BundleChangePlan) -> Result<BundleToolResponse, Refusal> {
         if call.mode != McpMode::Guarded {
             return Err(not_allowed(
                 "Agents only observe now: ask for a dry run (dryRun: true). The designer can let agents propose changes: mode guarded",
@@ -61,7 +61,7 @@ impl BundleChanges for ProposedChanges {
         };
         if asked.supersedes.is_some() && !asked.submit {
             let message = "a draft replaces nothing before it is submitted: give supersedes with submit: true, or to submit_proposal";
-            return Err(refusal(BundleErrorCode::BadRequest, message.to_owned(), "supersedes"));
+            return Err(refusal(RefusalCode::BadRequest, message.to_owned(), "supersedes"));
         }
         let what = ProposalInput::Changes(decision(call, plan)?);
         let submit = asked.submit.then(|| ProposalSubmission {
@@ -89,10 +89,9 @@ struct ProposalArguments {
 }
 
 impl ProposalArguments {
-    fn parse(call: &AgentCall) -> Result<Self, BundleRefusal> {
-        let wrong = |key: &str, what: &str| {
-            refusal(BundleErrorCode::BadRequest, format!("{key} must be {what}"), key)
-        };
+    fn parse(call: &AgentCall) -> Result<Self, Refusal> {
+        let wrong =
+            |key: &str, what: &str| refusal(RefusalCode::BadRequest, format!("{key} must be {what}"), key);
         let text = |key: &str| match call.arguments.get(key) {
             None | Some(Value::Null) => Ok(None),
             Some(Value::String(text)) => Ok(Some(text.clone())),
@@ -146,16 +145,16 @@ pub(super) fn with_draft(bundles: &Bundles, changes: &[Change]) -> Option<Bundle
 }
 
 /// The plan's files as changes of the workspace's sources.
-fn decision(call: &AgentCall, plan: &BundleChangePlan) -> Result<CommandDecision, BundleRefusal> {
+fn decision(call: &AgentCall, plan: &BundleChangePlan) -> Result<CommandDecision, Refusal> {
     let shown = call.view.specs::<PublishedBundles>();
     let bundle = shown.and_then(|shown| shown.0.get(plan.bundle_id()));
     let gone =
-        || refusal(BundleErrorCode::NotFound, format!("there is no bundle {}", plan.bundle_id()), "bundleId");
+        || refusal(RefusalCode::NotFound, format!("there is no bundle {}", plan.bundle_id()), "bundleId");
     let root = bundle.and_then(|bundle| bundle.root().to_str()).ok_or_else(gone)?;
     let mut changes = Vec::with_capacity(plan.edits().len());
     for edit in plan.edits() {
         let path = SourcePath::parse(format!("{root}/{}", edit.path()))
-            .map_err(|error| refusal(BundleErrorCode::BadRequest, error.to_string(), "changes"))?;
+            .map_err(|error| refusal(RefusalCode::BadRequest, error.to_string(), "changes"))?;
         let after = edit.after.as_deref().map(Arc::from);
         changes.push(Change::Source { path, before: edit.before.clone(), after });
     }
@@ -167,36 +166,33 @@ fn answer(
     call: &AgentCall,
     plan: &BundleChangePlan,
     outcome: &AgentCallOutcome,
-) -> Result<BundleToolResponse, BundleRefusal> {
+) -> Result<BundleToolResponse, Refusal> {
     let mut answer = plan.answer_as(outcome.accepted.is_some())?;
     let proposal = mcp_server::proposal_fields(&call.client, outcome);
-    if let (BundleValue::Map(members), Value::Object(fields)) = (&mut answer.data, &proposal) {
+    if let (OrderedValue::Map(members), Value::Object(fields)) = (&mut answer.data, &proposal) {
         for (key, value) in fields {
-            members.set(key, BundleValue::from(value));
+            members.set(key, OrderedValue::from(value));
         }
     }
     Ok(answer)
 }
 
-fn refusal(code: BundleErrorCode, message: String, field: &str) -> BundleRefusal {
-    BundleRefusal { code, message, field: Some(field.to_owned()), details: None }
+fn refusal(code: RefusalCode, message: String, field: &str) -> Refusal {
+    Refusal::new(code, message).field(field)
 }
 
 /// A refusal of the queue in the envelope of this contract.
-fn to_bundle_refusal(failure: ToolError) -> BundleRefusal {
-    let code = match failure.code {
-        mcp_server::ToolErrorCode::NotFound => BundleErrorCode::NotFound,
-        mcp_server::ToolErrorCode::ValidationError => BundleErrorCode::ValidationError,
-        mcp_server::ToolErrorCode::ReferenceError => BundleErrorCode::ReferenceError,
-        mcp_server::ToolErrorCode::Stale | mcp_server::ToolErrorCode::Conflict => BundleErrorCode::Stale,
-        mcp_server::ToolErrorCode::LimitExceeded => BundleErrorCode::LimitExceeded,
-        mcp_server::ToolErrorCode::ActuationDisabled => BundleErrorCode::ActuationDisabled,
-        mcp_server::ToolErrorCode::BadRequest | mcp_server::ToolErrorCode::NoWorkspace => {
-            BundleErrorCode::BadRequest
-        }
-        _ => BundleErrorCode::Internal,
+fn to_bundle_refusal(refusal: Refusal) -> Refusal {
+    let code = match refusal.code {
+        code @ (RefusalCode::NotFound
+        | RefusalCode::ValidationError
+        | RefusalCode::ReferenceError
+        | RefusalCode::LimitExceeded
+        | RefusalCode::ActuationDisabled) => code,
+        RefusalCode::Stale | RefusalCode::Conflict | RefusalCode::ReadOnly => RefusalCode::Stale,
+        RefusalCode::BadRequest | RefusalCode::NoWorkspace => RefusalCode::BadRequest,
+        _ => RefusalCode::Internal,
     };
-    let hints = failure.details.hints.iter().map(String::as_str);
-    let details = BundleValue::map([("hints", BundleValue::texts(hints))]);
-    BundleRefusal { code, message: failure.message, field: failure.field, details: Some(details) }
+    let hints = OrderedValue::texts(&refusal.hints);
+    Refusal { code, ..refusal }.details([("hints", hints)])
 }

@@ -2,7 +2,8 @@
 
 use super::{bundles_of, prompts};
 use bundles::{BundleResource, RESOURCES, TEMPLATES, read_resource};
-use mcp_server::{AgentView, ResourceDocument, ResourceInput, SurfaceResource, ToolError, ToolErrorCode};
+use mcp_server::{AgentView, ResourceDocument, ResourceInput, SurfaceResource};
+use shared_protocol::{Refusal, RefusalCode};
 use std::sync::Arc;
 
 /// Bytes of a resource: with its quotes escaped it still fits into what clients take in one message.
@@ -28,7 +29,7 @@ fn resource(info: &'static BundleResource) -> SurfaceResource {
             let content = read_resource(bundles_of(&call.view), uri).map_err(prompts::failure)?;
             if content.text.len() > MAX_RESOURCE_BYTES {
                 let message = format!("{uri} holds more than {MAX_RESOURCE_BYTES} bytes");
-                return Err(ToolError::new(ToolErrorCode::LimitExceeded, message)
+                return Err(Refusal::new(RefusalCode::LimitExceeded, message)
                     .hint("Read parts of it with the tools."));
             }
             Ok(ResourceDocument { mime: content.mime_type, text: content.text })

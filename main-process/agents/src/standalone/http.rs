@@ -6,10 +6,8 @@ use mcp_server::http::{HttpEdge, HttpLimits, TokenCheck};
 use processes::{RuntimeDir, instance::InstanceToken};
 use shared_protocol::{Refusal, RefusalCode};
 use std::{
-    fs::{self, OpenOptions},
-    io::Write as _,
+    fs,
     net::{IpAddr, Ipv4Addr},
-    os::unix::fs::OpenOptionsExt as _,
     path::PathBuf,
     sync::Arc,
     time::Duration,
@@ -65,9 +63,7 @@ fn record_address(url: &str, token: &InstanceToken) -> Result<PathBuf, Refusal> 
     let pid = std::process::id();
     let path = runtime.path().join(format!("bundles-{pid}.json"));
     let record = serde_json::json!({ "pid": pid, "mcpUrl": url, "mcpToken": token });
-    let written = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&path);
-    written
-        .and_then(|mut file| file.write_all(record.to_string().as_bytes()))
+    safe_fs::write_private(&path, record.to_string().as_bytes())
         .map_err(|error| unwritten(error.to_string()))?;
     Ok(path)
 }

@@ -6,14 +6,14 @@ use authority::{
     Snapshot,
     proposals::{AgentClient, AgentRequest},
 };
-use bundles::{BundleChangePlan, BundleRefusal, BundleToolResponse, Bundles, commit};
+use bundles::{BundleChangePlan, BundleToolResponse, Bundles, commit};
 use mcp_server::{
     ActionRuns, AgentCall, AgentReplyFn, AgentView, AgentWorkbench, AgentWorkspaceView, BoardHcl,
     BoardImageRequest, ReviewSubmitter,
 };
 use serde_json::{Map, Value};
 use shared_protocol::{
-    BoardId, RefusalCode, Revision,
+    BoardId, Refusal, RefusalCode, Revision,
     mcp::McpMode,
     messages::Patch,
     proposal::{ProposedAction, Risk},
@@ -93,7 +93,7 @@ impl LoadedBundles {
 }
 
 impl BundleChanges for LoadedBundles {
-    fn apply(&self, _: &AgentCall, plan: &BundleChangePlan) -> Result<BundleToolResponse, BundleRefusal> {
+    fn apply(&self, _: &AgentCall, plan: &BundleChangePlan) -> Result<BundleToolResponse, Refusal> {
         let approved = self.approval.as_ref().filter(|_| self.mode == McpMode::Guarded);
         let is_covered = |risks: &[Risk]| {
             approved
@@ -131,7 +131,7 @@ impl AgentWorkbench for LoadedBundles {
         self.changed.subscribe()
     }
 
-    fn changes_since(&self, _revision: Revision) -> Result<Option<Vec<Patch>>, shared_protocol::Refusal> {
+    fn changes_since(&self, _revision: Revision) -> Result<Option<Vec<Patch>>, Refusal> {
         Ok(None)
     }
 
@@ -139,19 +139,19 @@ impl AgentWorkbench for LoadedBundles {
         &self.action_runs
     }
 
-    fn configured(&self, _: &Map<String, Value>) -> Result<ProposedAction, shared_protocol::Refusal> {
+    fn configured(&self, _: &Map<String, Value>) -> Result<ProposedAction, Refusal> {
         Err(no_boards())
     }
 
-    fn hcl(&self, _: &AgentWorkspaceView, _: BoardId) -> Result<BoardHcl, shared_protocol::Refusal> {
+    fn hcl(&self, _: &AgentWorkspaceView, _: BoardId) -> Result<BoardHcl, Refusal> {
         Err(no_boards())
     }
 
-    fn cost(&self, _: &AgentWorkspaceView, _: BoardId) -> Result<CostView, shared_protocol::Refusal> {
+    fn cost(&self, _: &AgentWorkspaceView, _: BoardId) -> Result<CostView, Refusal> {
         Err(no_boards())
     }
 
-    fn picture(&self, _: &Snapshot, _: &BoardImageRequest) -> Result<Vec<u8>, shared_protocol::Refusal> {
+    fn picture(&self, _: &Snapshot, _: &BoardImageRequest) -> Result<Vec<u8>, Refusal> {
         Err(no_boards())
     }
 
@@ -160,7 +160,7 @@ impl AgentWorkbench for LoadedBundles {
     }
 }
 
-fn no_boards() -> shared_protocol::Refusal {
-    shared_protocol::Refusal::new(RefusalCode::NoWorkspace, "there are no boards here")
+fn no_boards() -> Refusal {
+    Refusal::new(RefusalCode::NoWorkspace, "there are no boards here")
         .hint("These are spec bundles by themselves; `draftboard serve WORKSPACE` has boards.")
 }

@@ -3,7 +3,7 @@
 use super::{BridgeAction, BridgeCore, CachedList, MAX_OPEN_REQUESTS, SubscriptionStream};
 use crate::{
     message::{JsonRpcMessage, JsonRpcRequest, empty_response, request_key},
-    refusal::BridgeRefusal,
+    refusal,
     surface::{McpListKind, OfflineSurface},
 };
 use serde_json::{Value, json};
@@ -26,7 +26,7 @@ impl BridgeCore {
 
     fn client_request(&mut self, line: Vec<u8>, request: JsonRpcRequest) {
         if self.in_flight.len() + self.queued.len() + self.listens.len() >= MAX_OPEN_REQUESTS {
-            return self.refuse(&request, &BridgeRefusal::too_many_open(MAX_OPEN_REQUESTS));
+            return self.refuse(&request, &refusal::too_many_open(MAX_OPEN_REQUESTS));
         }
         if request.method == "subscriptions/listen" {
             let listen = SubscriptionStream { line, request, acknowledged: false };

@@ -3,7 +3,7 @@
 use super::{BridgeAction, BridgeCore, OwnRequest};
 use crate::{
     message::{JsonRpcRequest, notification},
-    refusal::BridgeRefusal,
+    refusal,
     surface::McpListKind,
 };
 use serde_json::{Value, json};
@@ -147,7 +147,7 @@ impl BridgeCore {
         }
         for (_, request) in std::mem::take(&mut self.in_flight) {
             if !self.answer_offline(&request) {
-                self.refuse(&request, &BridgeRefusal::connection_lost());
+                self.refuse(&request, &refusal::connection_lost());
             }
         }
         self.retry_or_give_up(attempts, reason);
@@ -179,7 +179,7 @@ impl BridgeCore {
         }
         tracing::info!(reason, "Draftboard is not reachable");
         self.connection = BridgeConnectionState::Unreachable;
-        let refusal = BridgeRefusal::not_reachable(reason, &self.settings.start_hint);
+        let refusal = refusal::not_reachable(reason, &self.settings.start_hint);
         for (_, request) in std::mem::take(&mut self.queued) {
             if !self.answer_offline(&request) {
                 self.refuse(&request, &refusal);

@@ -9,11 +9,12 @@ mod tests;
 
 use crate::{
     message::{JsonRpcRequest, RequestKey, SUBSCRIPTION_KEY, notification, request_key},
-    refusal::BridgeRefusal,
+    refusal,
     surface::{McpListKind, OfflineSurface},
 };
 use connection::BridgeConnectionState;
 use serde_json::{Value, json};
+use shared_protocol::Refusal;
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
     time::Duration,
@@ -179,8 +180,8 @@ impl BridgeCore {
         self.send_to_server(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
     }
 
-    fn refuse(&mut self, request: &JsonRpcRequest, refusal: &BridgeRefusal) {
-        self.send_to_client(&refusal.to_response(request));
+    fn refuse(&mut self, request: &JsonRpcRequest, refusal: &Refusal) {
+        self.send_to_client(&refusal::to_response(refusal, request));
     }
 
     /// Notifies the client that a list changed. Without a handshake, sends it on the streams that subscribed to the list.

@@ -4,6 +4,7 @@ use super::{BridgeAction, BridgeCore, BridgeEvent, BridgeSettings, MAX_OPEN_REQU
 use crate::surface::OfflineSurface;
 use serde_json::{Value, json};
 use std::time::Duration;
+use test_support::mcp::{request, stateless_meta, stateless_request as stateless};
 
 struct BridgeCoreFixture {
     core: BridgeCore,
@@ -24,19 +25,6 @@ fn surface() -> OfflineSurface {
         resource_templates: json!([]),
         prompts: json!([]),
     }
-}
-
-fn stateless_meta() -> Value {
-    json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}})
-}
-
-fn request(id: impl Into<Value>, method: &str, params: Value) -> Value {
-    json!({"jsonrpc": "2.0", "id": id.into(), "method": method, "params": params})
-}
-
-fn stateless(id: impl Into<Value>, method: &str, mut params: Value) -> Value {
-    params["_meta"] = stateless_meta();
-    request(id, method, params)
 }
 
 fn call(id: impl Into<Value>) -> Value {
@@ -379,7 +367,7 @@ fn a_stream_outlives_the_connection() {
     desk.handle(BridgeEvent::Connected);
     let sent = desk.take_to_server();
     assert_eq!(sent[0], listen("l"));
-    assert_eq!(sent[1]["params"]["_meta"], stateless_meta());
+    assert_eq!(sent[1]["params"]["_meta"], stateless_meta(&json!({})));
     desk.server(&acknowledged("l"));
     desk.server(&answer(&sent[1]["id"], json!({"tools": [{"name": "new"}]})));
     let told = desk.take_to_client();

@@ -1,6 +1,7 @@
 //! Describes the change of an entity file in terms of the entity.
 
-use crate::{Bundle, BundleValue, Bundles, files::BundlePath, yaml};
+use crate::{Bundle, Bundles, files::BundlePath, yaml};
+use shared_protocol::OrderedValue;
 use std::collections::BTreeSet;
 
 /// The maximum number of changed fields that are named; the others are counted.
@@ -48,7 +49,7 @@ fn describe_file_change(
 }
 
 /// Returns the names of the changed fields, in file order.
-fn changed_fields(before: &BundleValue, after: &BundleValue) -> String {
+fn changed_fields(before: &OrderedValue, after: &OrderedValue) -> String {
     let (Some(old), Some(new)) = (before.as_map(), after.as_map()) else { return String::new() };
     let keys = new.iter().chain(old.iter()).map(|(key, _)| key);
     let mut seen = BTreeSet::new();

@@ -5,10 +5,10 @@ use super::{
     write_ahead,
 };
 use crate::{
-    BundleValue, Bundles,
-    envelope::{BundleErrorCode, BundleRefusal},
+    Bundles,
     files::{BundleFileError, BundleFiles},
 };
+use shared_protocol::{Refusal, RefusalCode};
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BundleCommitError {
@@ -28,16 +28,16 @@ pub enum BundleCommitError {
 
 impl BundleCommitError {
     /// Converts the error to the tool's refusal.
-    pub fn to_refusal(&self) -> BundleRefusal {
+    pub fn to_refusal(&self) -> Refusal {
         let code = match self {
-            Self::Stale { .. } => BundleErrorCode::Stale,
-            Self::NoBundle { .. } => BundleErrorCode::NotFound,
-            Self::Impossible | Self::DryRun => BundleErrorCode::ValidationError,
-            Self::Failed(_) | Self::Unfinished(_) => BundleErrorCode::Internal,
+            Self::Stale { .. } => RefusalCode::Stale,
+            Self::NoBundle { .. } => RefusalCode::NotFound,
+            Self::Impossible | Self::DryRun => RefusalCode::ValidationError,
+            Self::Failed(_) | Self::Unfinished(_) => RefusalCode::Internal,
         };
-        let refusal = BundleRefusal::new(code, self.to_string());
+        let refusal = Refusal::new(code, self.to_string());
         match self {
-            Self::Stale { path } => refusal.with_details(BundleValue::map([("path", path.as_str().into())])),
+            Self::Stale { path } => refusal.details([("path", path.as_str().into())]),
             _ => refusal,
         }
     }

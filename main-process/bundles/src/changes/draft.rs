@@ -1,6 +1,7 @@
 //! A bundle with unwritten changes: later changes of a batch see the results of earlier ones.
 
-use crate::{Bundle, BundleValue, files::BundlePath, model::EntityReference};
+use crate::{Bundle, files::BundlePath, model::EntityReference};
+use shared_protocol::OrderedValue;
 use std::{collections::BTreeMap, sync::Arc};
 
 /// An entity after the changes so far.
@@ -11,7 +12,7 @@ pub(super) struct EntityDraft {
     /// The current content of the file; `None` if it is new.
     pub(super) before: Option<Arc<str>>,
     /// The entity; `None` once it is deleted.
-    pub(super) data: Option<BundleValue>,
+    pub(super) data: Option<OrderedValue>,
     /// Whether it was deleted and created again, so that none of its old text is kept.
     pub(super) is_new: bool,
     pub(super) references: Vec<EntityReference>,

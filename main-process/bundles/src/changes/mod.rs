@@ -18,25 +18,23 @@ pub use commit::{BundleCommitError, commit};
 pub use plan::{BundleChangePlan, PlannedFileEdit, plan};
 pub(crate) use write_ahead::recover;
 
-use crate::{
-    Bundles,
-    envelope::{BundleErrorCode, BundleRefusal, BundleToolResponse},
-};
+use crate::{Bundles, envelope::BundleToolResponse};
 use serde_json::Value;
+use shared_protocol::{Refusal, RefusalCode};
 
 /// Performs a dry run. Refuses a write, which this read-only caller cannot allow.
-pub(crate) fn preview(bundles: &Bundles, arguments: &Value) -> Result<BundleToolResponse, BundleRefusal> {
+pub(crate) fn preview(bundles: &Bundles, arguments: &Value) -> Result<BundleToolResponse, Refusal> {
     let plan = plan(bundles, arguments)?;
     if plan.is_dry_run() {
         return plan.answer();
     }
     let message =
         "Writing is not allowed here: ask for a dry run (dryRun: true), or let a person allow changes";
-    Err(BundleRefusal::new(BundleErrorCode::ActuationDisabled, message).with_field("dryRun"))
+    Err(Refusal::new(RefusalCode::ActuationDisabled, message).field("dryRun"))
 }
 
 /// Performs a dry run, or plans and writes the changes.
-pub(crate) fn apply(bundles: &mut Bundles, arguments: &Value) -> Result<BundleToolResponse, BundleRefusal> {
+pub(crate) fn apply(bundles: &mut Bundles, arguments: &Value) -> Result<BundleToolResponse, Refusal> {
     let plan = plan(bundles, arguments)?;
     let answer = plan.answer()?;
     if plan.is_dry_run() {

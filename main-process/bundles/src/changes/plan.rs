@@ -5,12 +5,9 @@ use super::{
     request::{ApplyChangesRequest, EntityOperation},
     result::ChangeResult,
 };
-use crate::{
-    BundleFinding, BundleValue, Bundles,
-    envelope::{BundleErrorCode, BundleRefusal, BundleToolResponse},
-    files::BundlePath,
-};
+use crate::{BundleFinding, Bundles, envelope::BundleToolResponse, files::BundlePath};
 use serde_json::Value;
+use shared_protocol::{OrderedValue, Refusal, RefusalCode};
 use std::sync::Arc;
 
 /// A file that a plan writes or removes.
@@ -40,7 +37,7 @@ pub struct BundleChangePlan {
 }
 
 /// Plans the changes in the arguments of `apply_changes`.
-pub fn plan(bundles: &Bundles, arguments: &Value) -> Result<BundleChangePlan, BundleRefusal> {
+pub fn plan(bundles: &Bundles, arguments: &Value) -> Result<BundleChangePlan, Refusal> {
     let request = ApplyChangesRequest::read(arguments)?;
     let bundle = bundles.resolve(request.bundle_id.as_deref())?;
     let mut planner = ChangePlanner::new(bundle, &request);
@@ -103,17 +100,17 @@ impl BundleChangePlan {
     }
 
     /// Returns the response of `apply_changes`: the planned effect for a dry run, otherwise the applied effect.
-    pub fn answer(&self) -> Result<BundleToolResponse, BundleRefusal> {
+    pub fn answer(&self) -> Result<BundleToolResponse, Refusal> {
         self.answer_as(!self.is_dry_run())
     }
 
     /// Like [`Self::answer`], for changes that are not a dry run but may still wait for review.
-    pub fn answer_as(&self, is_written: bool) -> Result<BundleToolResponse, BundleRefusal> {
-        let results = |applied: bool| -> BundleValue {
+    pub fn answer_as(&self, is_written: bool) -> Result<BundleToolResponse, Refusal> {
+        let results = |applied: bool| -> OrderedValue {
             let numbered = self.results.iter().enumerate();
             numbered.map(|(index, result)| result.to_data(index, applied)).collect::<Vec<_>>().into()
         };
-        let failed: Vec<BundleErrorCode> =
+        let failed: Vec<RefusalCode> =
             self.results.iter().filter_map(|result| Some(result.failure.as_ref()?.code)).collect();
         let echo = [
             ("dryRun", self.is_dry_run().into()),
@@ -122,21 +119,21 @@ impl BundleChangePlan {
         ];
         if !failed.is_empty() {
             let [dry_run, validate, references] = echo;
-            let details = BundleValue::map([dry_run, validate, references, ("results", results(false))]);
+            let details = [dry_run, validate, references, ("results", results(false))];
             let message = format!("{} change(s) failed", failed.len());
-            return Err(BundleRefusal::new(batch_error_code(&failed), message).with_details(details));
+            return Err(Refusal::new(batch_error_code(&failed), message).details(details));
         }
         let files = |gone: bool| {
             let paths =
                 self.edits.iter().filter(|edit| edit.after.is_none() == gone).map(PlannedFileEdit::path);
-            BundleValue::texts(paths)
+            OrderedValue::texts(paths)
         };
         let names = match is_written {
             true => ("applied", "modifiedFiles", "deletedFiles"),
             false => ("wouldApply", "wouldModify", "wouldDelete"),
         };
         let [dry_run, validate, references] = echo;
-        let data = BundleValue::map([
+        let data = OrderedValue::map([
             dry_run,
             validate,
             references,
@@ -152,9 +149,9 @@ impl BundleChangePlan {
 }
 
 /// Returns the error code of the whole batch.
-fn batch_error_code(failed: &[BundleErrorCode]) -> BundleErrorCode {
-    [BundleErrorCode::NotFound, BundleErrorCode::DeleteBlocked, BundleErrorCode::ReferenceError]
+fn batch_error_code(failed: &[RefusalCode]) -> RefusalCode {
+    [RefusalCode::NotFound, RefusalCode::DeleteBlocked, RefusalCode::ReferenceError]
         .into_iter()
         .find(|code| failed.contains(code))
-        .unwrap_or(BundleErrorCode::ValidationError)
+        .unwrap_or(RefusalCode::ValidationError)
 }

@@ -5,15 +5,10 @@ use super::{
     fields::{check_id, entity_data, set_field},
     plan::PlannedFileEdit,
     request::{ApplyChangesRequest, CheckPolicy, EntityChange, EntityOperation},
-    result::{ChangeFailure, ChangeFinding, ChangeResult},
+    result::{ChangeFinding, ChangeResult, invalid},
 };
-use crate::{
-    Bundle, BundleValue,
-    diagnostic::BundleFindingSeverity,
-    envelope::{BundleErrorCode, BundleRefusal},
-    schema::EntitySchema,
-    yaml,
-};
+use crate::{Bundle, diagnostic::BundleFindingSeverity, schema::EntitySchema, yaml};
+use shared_protocol::{OrderedValue, Refusal, RefusalCode};
 
 /// The maximum number of parts in a dotted field path.
 const MAX_FIELD_PATH_PARTS: usize = 20;
@@ -38,17 +33,13 @@ impl<'a> ChangePlanner<'a> {
         &mut self,
         change: &EntityChange,
         result: &mut ChangeResult,
-    ) -> Result<(), ChangeFailure> {
+    ) -> Result<(), Refusal> {
         let kind = self.bundle().kind_index(&change.entity_type);
-        let unknown_type = || {
-            ChangeFailure::new(
-                BundleErrorCode::NotFound,
-                format!("Unknown entity type: {}", change.entity_type),
-            )
-        };
+        let unknown_type =
+            || Refusal::new(RefusalCode::NotFound, format!("Unknown entity type: {}", change.entity_type));
         let unknown = || {
             let message = format!("Entity not found: {}/{}", change.entity_type, change.entity_id);
-            ChangeFailure::new(BundleErrorCode::NotFound, message)
+            Refusal::new(RefusalCode::NotFound, message)
         };
         match &change.operation {
             EntityOperation::Create { data } => {
@@ -56,10 +47,7 @@ impl<'a> ChangePlanner<'a> {
             }
             EntityOperation::Update { field_path, value } => {
                 let Some(field_path) = field_path else {
-                    return Err(ChangeFailure::new(
-                        BundleErrorCode::BadRequest,
-                        "Update operation requires fieldPath",
-                    ));
+                    return Err(Refusal::new(RefusalCode::BadRequest, "Update operation requires fieldPath"));
                 };
                 let draft = kind
                     .and_then(|kind| self.drafts.get_or_load(kind, &change.entity_id))
@@ -79,14 +67,14 @@ impl<'a> ChangePlanner<'a> {
         &mut self,
         kind: usize,
         change: &EntityChange,
-        data: Option<&BundleValue>,
+        data: Option<&OrderedValue>,
         result: &mut ChangeResult,
-    ) -> Result<(), ChangeFailure> {
+    ) -> Result<(), Refusal> {
         let id = change.entity_id.as_str();
         let known = &self.bundle().kinds[kind];
         check_id(id)?;
         if let Some(other) = self.drafts.type_of(id) {
-            return Err(ChangeFailure::invalid(if other == change.entity_type {
+            return Err(invalid(if other == change.entity_type {
                 format!("Entity {other}:{id} already exists in bundle.")
             } else {
                 format!("The id {id} is taken by {other}:{id}; ids are unique in the whole bundle.")
@@ -94,23 +82,18 @@ impl<'a> ChangePlanner<'a> {
         }
         let data = entity_data(data, &known.info.id_field, id, self.schema(kind))?;
         let folder = known.folder.as_ref().ok_or_else(|| {
-            ChangeFailure::invalid(format!(
-                "{} has no folder inside the bundle; correct its directory",
-                known.name
-            ))
+            invalid(format!("{} has no folder inside the bundle; correct its directory", known.name))
         })?;
         let name = known.info.file_name(self.bundle().manifest(), id);
-        let path = folder.join(&name).map_err(|problem| ChangeFailure::invalid(problem.to_string()))?;
+        let path = folder.join(&name).map_err(|problem| invalid(problem.to_string()))?;
         if path.split().0 != folder.parts() || !(name.ends_with(".yaml") || name.ends_with(".yml")) {
-            return Err(ChangeFailure::invalid(format!(
+            return Err(invalid(format!(
                 "{path} would not be read as {}; correct its filePattern",
                 known.name
             )));
         }
         if self.drafts.is_taken(kind, &path) {
-            return Err(ChangeFailure::invalid(format!(
-                "The file {path} is there already; choose another id"
-            )));
+            return Err(invalid(format!("The file {path} is there already; choose another id")));
         }
         let before = self
             .drafts
@@ -130,37 +113,35 @@ impl<'a> ChangePlanner<'a> {
         mut draft: EntityDraft,
         change: &EntityChange,
         field_path: &str,
-        value: Option<&BundleValue>,
+        value: Option<&OrderedValue>,
         result: &mut ChangeResult,
-    ) -> Result<(), ChangeFailure> {
+    ) -> Result<(), Refusal> {
         let parts: Vec<&str> = field_path.split('.').collect();
         let known = &self.bundle().kinds[draft.kind];
         if parts.len() > MAX_FIELD_PATH_PARTS || parts.iter().any(|part| part.is_empty()) {
-            return Err(ChangeFailure::invalid(format!(
-                "{field_path:?} is not a path of field names with dots between"
-            )));
+            return Err(invalid(format!("{field_path:?} is not a path of field names with dots between")));
         }
         if parts == [known.info.id_field.as_str()] {
             let message = "The id cannot be changed: delete the entity and create it under the new id";
-            return Err(ChangeFailure::invalid(message));
+            return Err(invalid(message));
         }
         let declared = self.schema(draft.kind).is_none_or(|schema| schema.declares(&parts));
         if !declared && self.request.validate != CheckPolicy::None {
             let finding = ChangeFinding::new(
                 BundleFindingSeverity::Error,
-                BundleErrorCode::ValidationError.as_str(),
+                RefusalCode::ValidationError.as_str(),
                 format!("Unknown field: {field_path}"),
             );
             result.findings.push(finding.with_field(field_path));
             if self.request.validate == CheckPolicy::Strict {
-                return Err(ChangeFailure::invalid(format!(
+                return Err(invalid(format!(
                     "Field '{field_path}' does not exist in {} schema. Updates cannot create new fields.",
                     known.name
                 )));
             }
         }
         let Some(data) = draft.data.as_mut() else { return Ok(()) };
-        set_field(data, &parts, value, self.schema(draft.kind)).map_err(ChangeFailure::invalid)?;
+        set_field(data, &parts, value, self.schema(draft.kind)).map_err(invalid)?;
         let data = data.clone();
         self.check_schema(draft.kind, &data, result, "Schema validation failed after update")?;
         result.file = Some(draft.path.to_string());
@@ -173,22 +154,22 @@ impl<'a> ChangePlanner<'a> {
         mut draft: EntityDraft,
         change: &EntityChange,
         result: &mut ChangeResult,
-    ) -> Result<(), ChangeFailure> {
+    ) -> Result<(), Refusal> {
         let referrers = self.drafts.referrers(&change.entity_id);
         if !referrers.is_empty() {
             let names: Vec<String> =
                 referrers.iter().map(|(kind, id, field)| format!("{kind}:{id}.{field}")).collect();
             let (severity, code) = if self.request.allow_orphans {
-                (BundleFindingSeverity::Warning, BundleErrorCode::ReferenceError)
+                (BundleFindingSeverity::Warning, RefusalCode::ReferenceError)
             } else {
-                (BundleFindingSeverity::Error, BundleErrorCode::DeleteBlocked)
+                (BundleFindingSeverity::Error, RefusalCode::DeleteBlocked)
             };
             let message = format!("Referenced by: {}", names.join(", "));
             result.findings.push(ChangeFinding::new(severity, code.as_str(), message));
             if !self.request.allow_orphans {
                 let (count, kind) = (names.len(), &change.entity_type);
                 let message = format!("Cannot delete: {count} entity/entities reference this {kind}");
-                return Err(ChangeFailure::new(BundleErrorCode::DeleteBlocked, message));
+                return Err(Refusal::new(RefusalCode::DeleteBlocked, message));
             }
         }
         result.file = Some(draft.path.to_string());
@@ -204,10 +185,10 @@ impl<'a> ChangePlanner<'a> {
     fn check_schema(
         &self,
         kind: usize,
-        data: &BundleValue,
+        data: &OrderedValue,
         result: &mut ChangeResult,
         refusal: &str,
-    ) -> Result<(), ChangeFailure> {
+    ) -> Result<(), Refusal> {
         if self.request.validate == CheckPolicy::None {
             return Ok(());
         }
@@ -217,13 +198,13 @@ impl<'a> ChangePlanner<'a> {
                 let findings = schema.findings(data);
                 result.findings.extend(findings.iter().map(ChangeFinding::of_schema));
                 match self.request.validate {
-                    CheckPolicy::Strict if !findings.is_empty() => Err(ChangeFailure::invalid(refusal)),
+                    CheckPolicy::Strict if !findings.is_empty() => Err(invalid(refusal)),
                     _ => Ok(()),
                 }
             }
             None if self.bundle().manifest().schema_path(name).is_none() => Ok(()),
             _ if self.request.validate == CheckPolicy::Warn => Ok(()),
-            _ => Err(ChangeFailure::invalid(format!(
+            _ => Err(invalid(format!(
                 "The schema of {name} cannot be used, so nothing can be checked: correct it (see validate_bundle), or ask for validate: \"none\""
             ))),
         }
@@ -262,13 +243,12 @@ impl<'a> ChangePlanner<'a> {
                 let is_strict = self.request.references == CheckPolicy::Strict;
                 let severity =
                     if is_strict { BundleFindingSeverity::Error } else { BundleFindingSeverity::Warning };
-                let finding = ChangeFinding::new(severity, BundleErrorCode::ReferenceError.as_str(), problem)
+                let finding = ChangeFinding::new(severity, RefusalCode::ReferenceError.as_str(), problem)
                     .with_field(&rule.field);
                 results[index].findings.push(finding);
                 if is_strict {
                     let message = format!("Broken reference: {} -> {target}", rule.field);
-                    results[index].failure =
-                        Some(ChangeFailure::new(BundleErrorCode::ReferenceError, message));
+                    results[index].failure = Some(Refusal::new(RefusalCode::ReferenceError, message));
                 }
             }
         }
@@ -285,7 +265,7 @@ impl<'a> ChangePlanner<'a> {
         }
     }
 
-    pub(super) fn edits(&self) -> Result<Vec<PlannedFileEdit>, BundleRefusal> {
+    pub(super) fn edits(&self) -> Result<Vec<PlannedFileEdit>, Refusal> {
         let mut edits = Vec::new();
         let mut bytes = 0;
         for (id, draft) in self.drafts.touched_entities() {
@@ -294,11 +274,11 @@ impl<'a> ChangePlanner<'a> {
                 (None, Some(_)) => None,
                 (Some(data), Some(before)) if !draft.is_new => {
                     let text = yaml::rewrite(before, data).map_err(|error| {
-                        BundleRefusal::new(
-                            BundleErrorCode::Internal,
+                        Refusal::new(
+                            RefusalCode::Internal,
                             format!("{} cannot be changed: {error}", draft.path),
                         )
-                        .with_details(BundleValue::map([("entityId", id.into())]))
+                        .details([("entityId", id.into())])
                     })?;
                     Some(text)
                 }
@@ -309,7 +289,7 @@ impl<'a> ChangePlanner<'a> {
         }
         if bytes > MAX_BATCH_BYTES {
             let message = format!("The changes would write more than {MAX_BATCH_BYTES} bytes: split them");
-            return Err(BundleRefusal::new(BundleErrorCode::LimitExceeded, message));
+            return Err(Refusal::new(RefusalCode::LimitExceeded, message));
         }
         Ok(edits)
     }

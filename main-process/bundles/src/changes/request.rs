@@ -1,11 +1,8 @@
 //! The request of `apply_changes`.
 
-use crate::{
-    BundleValue,
-    arguments::CallArguments,
-    envelope::{BundleErrorCode, BundleRefusal},
-};
+use crate::arguments::CallArguments;
 use serde_json::Value;
+use shared_protocol::{OrderedValue, Refusal, RefusalCode};
 
 /// The maximum number of changes in one call.
 const MAX_CHANGES: usize = 1_000;
@@ -21,7 +18,7 @@ pub(super) enum CheckPolicy {
 }
 
 impl CheckPolicy {
-    fn read(arguments: &CallArguments<'_>, name: &str) -> Result<Self, BundleRefusal> {
+    fn read(arguments: &CallArguments<'_>, name: &str) -> Result<Self, Refusal> {
         // A dry run is strict too, so that a clean dry run guarantees a successful write.
         Ok(match arguments.one_of(name, &["strict", "warn", "none"], "strict")? {
             "strict" => Self::Strict,
@@ -60,12 +57,12 @@ pub(super) struct EntityChange {
 #[derive(Debug, Clone)]
 pub(super) enum EntityOperation {
     Create {
-        data: Option<BundleValue>,
+        data: Option<OrderedValue>,
     },
     /// Removes the field if there is no value.
     Update {
         field_path: Option<String>,
-        value: Option<BundleValue>,
+        value: Option<OrderedValue>,
     },
     Delete,
 }
@@ -81,13 +78,13 @@ impl EntityOperation {
 }
 
 impl ApplyChangesRequest {
-    pub(super) fn read(arguments: &Value) -> Result<Self, BundleRefusal> {
+    pub(super) fn read(arguments: &Value) -> Result<Self, Refusal> {
         let arguments = CallArguments::parse(arguments)?;
         let changes = arguments.objects("changes")?;
         if changes.len() > MAX_CHANGES {
             let message =
                 format!("changes may hold {MAX_CHANGES} at most, not {}: split them", changes.len());
-            return Err(BundleRefusal::new(BundleErrorCode::LimitExceeded, message).with_field("changes"));
+            return Err(Refusal::new(RefusalCode::LimitExceeded, message).field("changes"));
         }
         Ok(Self {
             bundle_id: arguments.text("bundleId")?.map(str::to_owned),
@@ -101,19 +98,19 @@ impl ApplyChangesRequest {
 }
 
 impl EntityChange {
-    fn read(arguments: &CallArguments<'_>) -> Result<Self, BundleRefusal> {
+    fn read(arguments: &CallArguments<'_>) -> Result<Self, Refusal> {
         let kinds = ["create", "update", "delete"];
         let operation = arguments.one_of("operation", &kinds, "")?;
         let operation = match operation {
-            "create" => EntityOperation::Create { data: arguments.get("data").map(BundleValue::from) },
+            "create" => EntityOperation::Create { data: arguments.get("data").map(OrderedValue::from) },
             "update" => EntityOperation::Update {
                 field_path: arguments.text("fieldPath")?.map(str::to_owned),
-                value: arguments.get("value").map(BundleValue::from),
+                value: arguments.get("value").map(OrderedValue::from),
             },
             "delete" => EntityOperation::Delete,
             _ => {
                 let message = format!("operation must be one of {}", kinds.join(", "));
-                return Err(BundleRefusal::new(BundleErrorCode::BadRequest, message).with_field("operation"));
+                return Err(Refusal::new(RefusalCode::BadRequest, message).field("operation"));
             }
         };
         Ok(Self {

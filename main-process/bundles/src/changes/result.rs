@@ -1,10 +1,8 @@
 //! The result of one change, or the reason why it fails.
 
 use super::request::EntityChange;
-use crate::{
-    BundleFinding, BundleValue, diagnostic::BundleFindingSeverity, envelope::BundleErrorCode,
-    schema::SchemaFinding,
-};
+use crate::{BundleFinding, diagnostic::BundleFindingSeverity, schema::SchemaFinding};
+use shared_protocol::{OrderedValue, Refusal, RefusalCode};
 
 /// A finding about a change.
 #[derive(Debug, Clone)]
@@ -31,32 +29,20 @@ impl ChangeFinding {
     }
 }
 
-/// The reason why a change fails.
-#[derive(Debug, Clone)]
-pub(super) struct ChangeFailure {
-    pub(super) code: BundleErrorCode,
-    pub(super) message: String,
-}
-
-impl ChangeFailure {
-    pub(super) fn new(code: BundleErrorCode, message: impl Into<String>) -> Self {
-        Self { code, message: message.into() }
-    }
-
-    pub(super) fn invalid(message: impl Into<String>) -> Self {
-        Self::new(BundleErrorCode::ValidationError, message)
-    }
+/// The refusal of an invalid change.
+pub(super) fn invalid(message: impl Into<String>) -> Refusal {
+    Refusal::new(RefusalCode::ValidationError, message)
 }
 
 #[derive(Debug, Clone)]
 pub(super) struct ChangeResult {
     pub(super) change: EntityChange,
     pub(super) findings: Vec<ChangeFinding>,
-    pub(super) failure: Option<ChangeFailure>,
+    pub(super) failure: Option<Refusal>,
     /// The affected file, once it is known to belong to the bundle.
     pub(super) file: Option<String>,
     /// The entity after the whole batch.
-    pub(super) entity: Option<BundleValue>,
+    pub(super) entity: Option<OrderedValue>,
 }
 
 impl ChangeResult {
@@ -64,18 +50,18 @@ impl ChangeResult {
         Self { change: change.clone(), findings: Vec::new(), failure: None, file: None, entity: None }
     }
 
-    pub(super) fn finding_data(&self) -> Vec<BundleValue> {
+    pub(super) fn finding_data(&self) -> Vec<OrderedValue> {
         let change = &self.change;
         self.findings
             .iter()
             .map(|finding| {
-                BundleValue::map_of_present([
+                OrderedValue::map_of_present([
                     ("severity", Some(finding.severity.as_str().into())),
                     ("code", Some(finding.code.as_str().into())),
                     ("message", Some(finding.message.as_str().into())),
                     ("entityType", Some(change.entity_type.as_str().into())),
                     ("entityId", Some(change.entity_id.as_str().into())),
-                    ("field", finding.field.as_deref().map(BundleValue::from)),
+                    ("field", finding.field.as_deref().map(OrderedValue::from)),
                 ])
             })
             .collect()
@@ -99,19 +85,19 @@ impl ChangeResult {
     }
 
     /// Converts to response data. `applied`: whether the batch was written.
-    pub(super) fn to_data(&self, index: usize, applied: bool) -> BundleValue {
+    pub(super) fn to_data(&self, index: usize, applied: bool) -> OrderedValue {
         let status = match (&self.failure, applied) {
             (Some(_), _) => "error",
             (None, true) => "applied",
             (None, false) => "would_apply",
         };
         let error = self.failure.as_ref().map(|failure| {
-            BundleValue::map([
+            OrderedValue::map([
                 ("code", failure.code.as_str().into()),
                 ("message", failure.message.as_str().into()),
             ])
         });
-        BundleValue::map_of_present([
+        OrderedValue::map_of_present([
             ("index", Some(index.into())),
             ("operation", Some(self.change.operation.as_str().into())),
             ("entityType", Some(self.change.entity_type.as_str().into())),
@@ -119,7 +105,7 @@ impl ChangeResult {
             ("status", Some(status.into())),
             ("diagnostics", Some(self.finding_data().into())),
             ("resultEntity", self.entity.clone()),
-            ("affectedFiles", self.file.as_deref().map(|file| BundleValue::texts([file]))),
+            ("affectedFiles", self.file.as_deref().map(|file| OrderedValue::texts([file]))),
             ("error", error),
         ])
     }

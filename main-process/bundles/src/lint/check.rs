@@ -2,10 +2,11 @@
 
 use super::{LintCheck, LintRule};
 use crate::{
-    BundleFinding, BundleValue,
+    BundleFinding,
     diagnostic::BundleFindingSource,
     model::{Bundle, BundleEntity, checks::referenced_ids},
 };
+use shared_protocol::OrderedValue;
 use std::collections::HashMap;
 
 /// The maximum characters of a description that counts as atomic.
@@ -186,11 +187,11 @@ fn for_each_entity(bundle: &Bundle, targets: &[String], mut check: impl FnMut(&B
     targets.iter().flat_map(|target| bundle.entities_of(target)).for_each(&mut check);
 }
 
-fn is_blank(value: Option<&BundleValue>) -> bool {
+fn is_blank(value: Option<&OrderedValue>) -> bool {
     match value {
-        None | Some(BundleValue::Null) => true,
-        Some(BundleValue::Text(text)) => text.trim().is_empty(),
-        Some(BundleValue::List(items)) => items.is_empty(),
+        None | Some(OrderedValue::Null) => true,
+        Some(OrderedValue::Text(text)) => text.trim().is_empty(),
+        Some(OrderedValue::List(items)) => items.is_empty(),
         Some(_) => false,
     }
 }

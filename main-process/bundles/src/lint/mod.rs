@@ -3,11 +3,12 @@
 mod check;
 
 use crate::{
-    BundleFinding, BundleValue,
+    BundleFinding,
     diagnostic::{BundleFindingSeverity, BundleFindingSource},
     schema::MAX_BACKTRACK_STEPS,
 };
 use fancy_regex::{Regex, RegexBuilder};
+use shared_protocol::OrderedValue;
 
 #[derive(Debug, Clone)]
 pub(crate) struct LintRule {
@@ -62,10 +63,10 @@ enum LintCheck {
 }
 
 /// Returns the valid rules of a lint configuration, and the problems of the others.
-pub(crate) fn parse_rules(config: &BundleValue) -> (Vec<LintRule>, Vec<BundleFinding>) {
+pub(crate) fn parse_rules(config: &OrderedValue) -> (Vec<LintRule>, Vec<BundleFinding>) {
     let mut rules = Vec::new();
     let mut problems = Vec::new();
-    let named = config.get("rules").and_then(BundleValue::as_map);
+    let named = config.get("rules").and_then(OrderedValue::as_map);
     for (name, rule) in named.into_iter().flat_map(|rules| rules.iter()) {
         match LintRule::parse(name, rule) {
             Ok(Some(rule)) => rules.push(rule),
@@ -81,20 +82,20 @@ pub(crate) fn parse_rules(config: &BundleValue) -> (Vec<LintRule>, Vec<BundleFin
 
 impl LintRule {
     /// Parses a rule. Returns `None` for an entry that is not a rule or has an unknown type.
-    fn parse(name: &str, rule: &BundleValue) -> Result<Option<Self>, String> {
+    fn parse(name: &str, rule: &OrderedValue) -> Result<Option<Self>, String> {
         let Some(kind) = rule.text("type") else { return Ok(None) };
         let text = |key: &str| rule.text(key).map(str::to_owned).ok_or_else(|| format!("{key} is missing"));
         let texts = |key: &str| {
             let list = rule
                 .get(key)
-                .and_then(BundleValue::as_list)
+                .and_then(OrderedValue::as_list)
                 .ok_or_else(|| format!("{key} must be a list"))?;
             Ok::<_, String>(
-                list.iter().filter_map(BundleValue::as_text).map(str::to_owned).collect::<Vec<_>>(),
+                list.iter().filter_map(OrderedValue::as_text).map(str::to_owned).collect::<Vec<_>>(),
             )
         };
         let least = || match rule.get("minLinks") {
-            Some(BundleValue::Number(number)) => {
+            Some(OrderedValue::Number(number)) => {
                 let least = number.as_f64().unwrap_or(0.0).max(0.0).ceil();
                 format!("{least}").parse::<usize>().map_err(|_| "minLinks is too large".to_owned())
             }
@@ -128,7 +129,7 @@ impl LintRule {
             }
             "quality-check" => {
                 let on = |key: &str| {
-                    rule.get("checks").and_then(|checks| checks.get(key)) == Some(&BundleValue::Bool(true))
+                    rule.get("checks").and_then(|checks| checks.get(key)) == Some(&OrderedValue::Bool(true))
                 };
                 LintCheck::Quality {
                     targets: targets()?,

@@ -1,7 +1,8 @@
 //! The findings about a bundle, in the order of the contract: reading, schemas, references, orphans, multiplicity, lint.
 
 use super::{Bundle, BundleEntity, RelationDefinition, bundle::SetupFindings};
-use crate::{BundleFinding, BundleValue, diagnostic::BundleFindingSource, schema::SchemaFinding};
+use crate::{BundleFinding, diagnostic::BundleFindingSource, schema::SchemaFinding};
+use shared_protocol::OrderedValue;
 
 impl Bundle {
     /// All findings about the bundle in its loaded state.
@@ -166,13 +167,13 @@ impl Bundle {
 }
 
 /// Returns the non-blank texts in a field that contains one text or a list.
-pub(crate) fn referenced_ids<'a>(data: &'a BundleValue, field: &str) -> impl Iterator<Item = &'a str> {
+pub(crate) fn referenced_ids<'a>(data: &'a OrderedValue, field: &str) -> impl Iterator<Item = &'a str> {
     let values = match data.get(field) {
-        Some(BundleValue::List(items)) => items.as_slice(),
+        Some(OrderedValue::List(items)) => items.as_slice(),
         Some(one) => std::slice::from_ref(one),
         None => &[],
     };
-    values.iter().filter_map(BundleValue::as_text).filter(|text| !text.trim().is_empty())
+    values.iter().filter_map(OrderedValue::as_text).filter(|text| !text.trim().is_empty())
 }
 
 /// Returns the JSON pointer of a reference: without the list index for a top-level field, in full for a nested one.

@@ -1,18 +1,19 @@
 //! The manifest and the type definition of a bundle. Both are read leniently: missing or malformed parts are ignored.
 
-use crate::{BundleValue, files::BundlePath};
+use crate::files::BundlePath;
+use shared_protocol::OrderedValue;
 
 /// The manifest, `sdd-bundle.yaml`.
 #[derive(Debug, Clone)]
-pub struct BundleManifest(BundleValue);
+pub struct BundleManifest(OrderedValue);
 
 impl BundleManifest {
     /// Returns the manifest in a document, or `None` if the document is not a mapping.
-    pub(crate) fn from_document(document: BundleValue) -> Option<Self> {
+    pub(crate) fn from_document(document: OrderedValue) -> Option<Self> {
         document.as_map().is_some().then_some(Self(document))
     }
 
-    pub fn data(&self) -> &BundleValue {
+    pub fn data(&self) -> &OrderedValue {
         &self.0
     }
 
@@ -21,7 +22,7 @@ impl BundleManifest {
         self.0.get("metadata")?.text(key)
     }
 
-    fn spec(&self, key: &str) -> Option<&BundleValue> {
+    fn spec(&self, key: &str) -> Option<&OrderedValue> {
         self.0.get("spec")?.get(key)
     }
 
@@ -32,7 +33,7 @@ impl BundleManifest {
     /// The entity types with a schema, and the path of each schema.
     pub(crate) fn schema_paths(&self) -> impl Iterator<Item = (&str, &str)> {
         let documents =
-            self.spec("schemas").and_then(|schemas| schemas.get("documents")).and_then(BundleValue::as_map);
+            self.spec("schemas").and_then(|schemas| schemas.get("documents")).and_then(OrderedValue::as_map);
         documents
             .into_iter()
             .flat_map(|map| map.iter())
@@ -60,7 +61,7 @@ impl BundleManifest {
 /// The type definition: the entity types and the relations between them.
 #[derive(Debug, Clone)]
 pub struct BundleTypeDefinition {
-    data: BundleValue,
+    data: OrderedValue,
     pub(crate) types: Vec<EntityTypeDefinition>,
     pub(crate) relations: Vec<RelationDefinition>,
 }
@@ -89,20 +90,20 @@ impl RelationDefinition {
 }
 
 impl BundleTypeDefinition {
-    pub(crate) fn from_data(data: BundleValue) -> Self {
-        let list = |key: &str| data.get(key).and_then(BundleValue::as_list).unwrap_or_default().iter();
+    pub(crate) fn from_data(data: OrderedValue) -> Self {
+        let list = |key: &str| data.get(key).and_then(OrderedValue::as_list).unwrap_or_default().iter();
         let types = list("entities").filter_map(EntityTypeDefinition::from_data).collect();
         let relations = list("relations").filter_map(RelationDefinition::parse).collect();
         Self { types, relations, data }
     }
 
-    pub fn data(&self) -> &BundleValue {
+    pub fn data(&self) -> &OrderedValue {
         &self.data
     }
 }
 
 impl EntityTypeDefinition {
-    fn from_data(data: &BundleValue) -> Option<Self> {
+    fn from_data(data: &OrderedValue) -> Option<Self> {
         Some(Self {
             name: data.text("entityType")?.to_owned(),
             id_field: data.text("idField").unwrap_or("id").to_owned(),
@@ -125,7 +126,7 @@ impl EntityTypeDefinition {
 }
 
 impl RelationDefinition {
-    fn parse(data: &BundleValue) -> Option<Self> {
+    fn parse(data: &OrderedValue) -> Option<Self> {
         Some(Self {
             name: data.text("name").unwrap_or_default().to_owned(),
             from_entity: data.text("fromEntity")?.to_owned(),

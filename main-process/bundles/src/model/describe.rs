@@ -1,7 +1,7 @@
 //! Display information about entity types.
 
 use super::Bundle;
-use crate::BundleValue;
+use shared_protocol::OrderedValue;
 
 impl Bundle {
     /// Returns the display name of a type: the schema's title, otherwise its name.
@@ -17,7 +17,7 @@ impl Bundle {
     pub fn type_category(&self, entity_type: &str) -> Option<String> {
         let definition = self.definition()?.data();
         let named = |list: &'static str, key: &'static str, name: &str| {
-            let items = definition.get(list).and_then(BundleValue::as_list).unwrap_or_default();
+            let items = definition.get(list).and_then(OrderedValue::as_list).unwrap_or_default();
             items.iter().find(|item| item.text(key) == Some(name))
         };
         let category = named("entities", "entityType", entity_type)?.text("category")?;

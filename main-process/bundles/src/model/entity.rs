@@ -1,10 +1,8 @@
 //! An entity, as read from its file.
 
 use super::graph::ReferenceRule;
-use crate::{
-    BundleValue,
-    schema::{EntitySchema, SchemaFinding, SchemaStep},
-};
+use crate::schema::{EntitySchema, SchemaFinding, SchemaStep};
+use shared_protocol::{OrderedMembers, OrderedValue};
 use std::sync::Arc;
 
 /// The maximum number of references in one entity.
@@ -16,7 +14,7 @@ pub struct BundleEntity {
     pub(crate) entity_type: Arc<str>,
     /// The path of its file, relative to the bundle.
     pub(crate) path: String,
-    pub(crate) data: BundleValue,
+    pub(crate) data: OrderedValue,
     /// Its references, in the order of the rules.
     pub(crate) references: Vec<EntityReference>,
     pub(crate) findings: Vec<SchemaFinding>,
@@ -36,7 +34,7 @@ impl BundleEntity {
         id: &str,
         entity_type: &Arc<str>,
         path: String,
-        data: BundleValue,
+        data: OrderedValue,
         rules: &[(u32, &ReferenceRule)],
         schema: Option<&EntitySchema>,
     ) -> Self {
@@ -57,7 +55,7 @@ impl BundleEntity {
         &self.entity_type
     }
 
-    pub fn data(&self) -> &BundleValue {
+    pub fn data(&self) -> &OrderedValue {
         &self.data
     }
 
@@ -72,18 +70,18 @@ impl BundleEntity {
     }
 
     /// Returns its data preceded by `id` and `entityType`, which members of the same name override.
-    pub(crate) fn to_data(&self) -> BundleValue {
-        let mut members = crate::value::BundleValueMembers::default();
+    pub(crate) fn to_data(&self) -> OrderedValue {
+        let mut members = OrderedMembers::default();
         members.set("id", (&*self.id).into());
         members.set("entityType", (&*self.entity_type).into());
         for (key, value) in self.data.as_map().into_iter().flat_map(|map| map.iter()) {
             members.set(key, value.clone());
         }
-        BundleValue::Map(members)
+        OrderedValue::Map(members)
     }
 }
 
-pub(crate) fn references(data: &BundleValue, rules: &[(u32, &ReferenceRule)]) -> Vec<EntityReference> {
+pub(crate) fn references(data: &OrderedValue, rules: &[(u32, &ReferenceRule)]) -> Vec<EntityReference> {
     let mut found = Vec::new();
     for (rule, declared) in rules {
         collect_references(data, &declared.steps, &mut String::new(), *rule, &mut found);
@@ -94,7 +92,7 @@ pub(crate) fn references(data: &BundleValue, rules: &[(u32, &ReferenceRule)]) ->
 /// Collects the texts at the end of the steps. Accepts a single value in place of a list and a list in place of a
 /// single value.
 fn collect_references(
-    data: &BundleValue,
+    data: &OrderedValue,
     steps: &[SchemaStep],
     pointer: &mut String,
     rule: u32,
@@ -105,7 +103,7 @@ fn collect_references(
     }
     let length = pointer.len();
     let inside = |part: &str,
-                  data: &BundleValue,
+                  data: &OrderedValue,
                   steps: &[SchemaStep],
                   pointer: &mut String,
                   found: &mut Vec<EntityReference>| {
@@ -115,28 +113,28 @@ fn collect_references(
         pointer.truncate(length);
     };
     match (steps.split_first(), data) {
-        (Some((SchemaStep::Member(name), rest)), BundleValue::Map(members)) => {
+        (Some((SchemaStep::Member(name), rest)), OrderedValue::Map(members)) => {
             if let Some(member) = members.get(name) {
                 inside(name, member, rest, pointer, found);
             }
         }
-        (Some((SchemaStep::Members, rest)), BundleValue::Map(members)) => {
+        (Some((SchemaStep::Members, rest)), OrderedValue::Map(members)) => {
             members.iter().for_each(|(name, member)| inside(name, member, rest, pointer, found));
         }
-        (Some((SchemaStep::Items, rest)), BundleValue::List(items)) => {
+        (Some((SchemaStep::Items, rest)), OrderedValue::List(items)) => {
             for (index, item) in items.iter().enumerate() {
                 inside(&index.to_string(), item, rest, pointer, found);
             }
         }
-        (Some((SchemaStep::Items, rest)), BundleValue::Text(_)) => {
+        (Some((SchemaStep::Items, rest)), OrderedValue::Text(_)) => {
             collect_references(data, rest, pointer, rule, found)
         }
-        (None, BundleValue::List(items)) => {
+        (None, OrderedValue::List(items)) => {
             for (index, item) in items.iter().enumerate().filter(|(_, item)| item.as_text().is_some()) {
                 inside(&index.to_string(), item, &[], pointer, found);
             }
         }
-        (None, BundleValue::Text(text)) if !text.trim().is_empty() => {
+        (None, OrderedValue::Text(text)) if !text.trim().is_empty() => {
             found.push(EntityReference { rule, target: (**text).into(), pointer: pointer.as_str().into() });
         }
         _ => {}

@@ -2,11 +2,12 @@
 
 use super::{Bundle, BundleEntity, bundle::EntityFile, graph::ReferenceRule};
 use crate::{
-    BundleFinding, BundleValue,
+    BundleFinding,
     files::{BundleFileError, BundleFileStamp, BundleFolder, MAX_FILE_BYTES},
     yaml,
 };
 use rayon::prelude::*;
+use shared_protocol::OrderedValue;
 use std::sync::{
     Arc,
     atomic::{AtomicU64, Ordering},
@@ -141,9 +142,9 @@ fn count_fitting(folder: &BundleFolder, names: &[String], most: u64) -> usize {
 }
 
 /// Returns the id and the data from the text of an entity file, or the reason why it is invalid.
-pub(crate) fn parse_entity(text: &str, id_field: &str, path: &str) -> Result<(String, BundleValue), String> {
+pub(crate) fn parse_entity(text: &str, id_field: &str, path: &str) -> Result<(String, OrderedValue), String> {
     let data = yaml::read(text).map_err(|error| format!("Failed to parse YAML for \"{path}\": {error}"))?;
-    match data.get(id_field).and_then(BundleValue::as_text) {
+    match data.get(id_field).and_then(OrderedValue::as_text) {
         Some(id) => Ok((id.to_owned(), data)),
         None if data.as_map().is_some() || data.as_list().is_some() => {
             Err(format!("Missing or non-string id field \"{id_field}\" in \"{path}\""))

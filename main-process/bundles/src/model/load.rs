@@ -3,7 +3,7 @@
 
 use super::{Bundle, BundleManifest, BundleTypeDefinition, LoadedEntityType, graph};
 use crate::{
-    BundleFinding, BundleValue, changes,
+    BundleFinding, changes,
     diagnostic::BundleFindingSource,
     files::{BundleFileError, BundleFileStamp, BundleFiles, BundlePath},
     lint,
@@ -11,6 +11,7 @@ use crate::{
     yaml,
 };
 use rayon::prelude::*;
+use shared_protocol::OrderedValue;
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 pub(crate) const MANIFEST: &str = "sdd-bundle.yaml";
@@ -97,7 +98,7 @@ impl Bundle {
         let path = self.manifest.definition_path().unwrap_or_default().to_owned();
         let read = setup
             .read(&path)
-            .and_then(|text| serde_json::from_str::<BundleValue>(&text).map_err(|error| error.to_string()));
+            .and_then(|text| serde_json::from_str::<OrderedValue>(&text).map_err(|error| error.to_string()));
         match read {
             Ok(data) => {
                 let definition = BundleTypeDefinition::from_data(data);

@@ -4,20 +4,18 @@ use super::formatting::{
     READ_MORE, bullet, counts, entity_line, find, json, list_or_none, title, truncate_chars,
 };
 use crate::{
-    Bundle, BundleEntity, BundleFinding, Bundles,
-    arguments::CallArguments,
-    envelope::{BundleErrorCode, BundleRefusal},
-    tools::conformance_rules,
+    Bundle, BundleEntity, BundleFinding, Bundles, arguments::CallArguments, tools::conformance_rules,
 };
+use shared_protocol::{OrderedValue, Refusal, RefusalCode};
 
-pub(super) fn audit(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<String, BundleRefusal> {
+pub(super) fn audit(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<String, Refusal> {
     let id = arguments.required_text("profileId")?;
     let scope = arguments.one_of("scope", &["full", "requirements-only", "quick"], "full")?;
     let bundle = bundles.resolve(arguments.text("bundleId")?)?;
     let profile = find(bundle, "Profile", id)?;
     let most = if scope == "quick" { 15 } else { 30 };
     let rules = conformance_rules(bundle, profile);
-    let rule = |rule: &crate::BundleValue| {
+    let rule = |rule: &OrderedValue| {
         let text = |key: &str| rule.text(key).unwrap_or("-").to_owned();
         let linked = rule.text("linkedRequirement").map_or(String::new(), |linked| {
             match bundle.entity("Requirement", linked) {
@@ -70,14 +68,14 @@ impl<'a> TypeCoverage<'a> {
     }
 }
 
-pub(super) fn coverage(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<String, BundleRefusal> {
+pub(super) fn coverage(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<String, Refusal> {
     const MAX_LISTED_ENTITIES: usize = 50;
     let focus = arguments.one_of("focus", &["requirements", "features", "threats", "all"], "all")?;
     let threshold = match arguments.text("threshold")? {
         None => 80,
         Some(text) => text.trim().parse::<u32>().ok().filter(|percent| *percent <= 100).ok_or_else(|| {
-            BundleRefusal::new(BundleErrorCode::BadRequest, "threshold must be a number from 0 to 100")
-                .with_field("threshold")
+            Refusal::new(RefusalCode::BadRequest, "threshold must be a number from 0 to 100")
+                .field("threshold")
         })?,
     };
     let bundle = bundles.resolve(arguments.text("bundleId")?)?;
@@ -120,10 +118,7 @@ pub(super) fn coverage(bundles: &Bundles, arguments: &CallArguments<'_>) -> Resu
     ))
 }
 
-pub(super) fn suggest_relations(
-    bundles: &Bundles,
-    arguments: &CallArguments<'_>,
-) -> Result<String, BundleRefusal> {
+pub(super) fn suggest_relations(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<String, Refusal> {
     let kind = arguments.text("entityType")?;
     let confidence = arguments.one_of("confidence", &["high", "medium", "all"], "high")?;
     let bundle = bundles.resolve(arguments.text("bundleId")?)?;
@@ -145,7 +140,7 @@ pub(super) fn suggest_relations(
     ))
 }
 
-pub(super) fn health(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<String, BundleRefusal> {
+pub(super) fn health(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<String, Refusal> {
     const MAX_LISTED_FINDINGS: usize = 40;
     let bundle = bundles.resolve(arguments.text("bundleId")?)?;
     let found = bundle.diagnostics();

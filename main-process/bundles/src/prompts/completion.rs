@@ -1,11 +1,8 @@
 //! Completes arguments of prompts and resource templates by prefix.
 
 use super::PROMPTS;
-use crate::{
-    Bundle, Bundles,
-    envelope::{BundleErrorCode, BundleRefusal},
-    resources::TEMPLATES,
-};
+use crate::{Bundle, Bundles, resources::TEMPLATES};
+use shared_protocol::{Refusal, RefusalCode};
 use std::collections::BTreeMap;
 
 /// The maximum number of values in a completion.
@@ -28,11 +25,11 @@ pub fn complete(
     argument: &str,
     typed: &str,
     given: &BTreeMap<String, String>,
-) -> Result<ArgumentCompletion, BundleRefusal> {
+) -> Result<ArgumentCompletion, Refusal> {
     let prompt = PROMPTS.iter().find(|prompt| prompt.name == of);
     let template = TEMPLATES.iter().find(|template| template.uri == of);
     if prompt.is_none() && template.is_none() {
-        return Err(BundleRefusal::new(BundleErrorCode::NotFound, format!("Prompt {of} not found")));
+        return Err(Refusal::new(RefusalCode::NotFound, format!("Prompt {of} not found")));
     }
     let given = |name: &str| given.get(name).map(String::as_str);
     let bundle = || bundles.resolve(given("bundleId")).ok();

@@ -4,9 +4,9 @@ use super::formatting::{bullet, entity_line, find, json, list, list_or_none, tit
 use crate::{
     Bundle, BundleEntity, Bundles,
     arguments::CallArguments,
-    envelope::BundleRefusal,
     tools::{ReachedEntity, TraversalDirection, traverse},
 };
+use shared_protocol::Refusal;
 
 const MAX_LISTED_NEIGHBOURS: usize = 10;
 /// The maximum number of neighbours that are visited to find those to show.
@@ -24,7 +24,7 @@ fn neighbours<'a>(
 pub(super) fn implement_requirement(
     bundles: &Bundles,
     arguments: &CallArguments<'_>,
-) -> Result<String, BundleRefusal> {
+) -> Result<String, Refusal> {
     let id = arguments.required_text("requirementId")?;
     let depth = arguments.one_of("depth", &["overview", "detailed", "with-code"], "detailed")?;
     let bundle = bundles.resolve(arguments.text("bundleId")?)?;
@@ -61,7 +61,7 @@ pub(super) fn implement_requirement(
     ))
 }
 
-pub(super) fn explain(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<String, BundleRefusal> {
+pub(super) fn explain(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<String, Refusal> {
     let (kind, id) = (arguments.required_text("entityType")?, arguments.required_text("entityId")?);
     let audience =
         arguments.one_of("audience", &["developer", "stakeholder", "new-team-member"], "developer")?;
@@ -98,7 +98,7 @@ pub(super) fn explain(bundles: &Bundles, arguments: &CallArguments<'_>) -> Resul
     ))
 }
 
-pub(super) fn trace(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<String, BundleRefusal> {
+pub(super) fn trace(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<String, Refusal> {
     const MAX_TRACE_DEPTH: usize = 4;
     const MAX_TRACED_ENTITIES: usize = 20;
     let (kind, id) = (arguments.required_text("entityType")?, arguments.required_text("entityId")?);
@@ -134,7 +134,7 @@ pub(super) fn trace(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<
     ))
 }
 
-pub(super) fn test_cases(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<String, BundleRefusal> {
+pub(super) fn test_cases(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<String, Refusal> {
     arguments.required_text("entityType")?;
     let kind = arguments.one_of("entityType", &["Requirement", "Feature"], "Requirement")?;
     let id = arguments.required_text("entityId")?;

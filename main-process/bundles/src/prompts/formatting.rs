@@ -1,6 +1,7 @@
 //! Formats entities for prompts.
 
-use crate::{Bundle, BundleEntity, BundleValue, envelope::BundleRefusal};
+use crate::{Bundle, BundleEntity};
+use shared_protocol::{OrderedValue, Refusal};
 
 /// The maximum characters of a prompt.
 pub(super) const MAX_PROMPT_CHARS: usize = 60_000;
@@ -64,13 +65,9 @@ pub(super) fn counts(bundle: &Bundle) -> String {
     lines.join("\n")
 }
 
-pub(super) fn find<'a>(
-    bundle: &'a Bundle,
-    entity_type: &str,
-    id: &str,
-) -> Result<&'a BundleEntity, BundleRefusal> {
+pub(super) fn find<'a>(bundle: &'a Bundle, entity_type: &str, id: &str) -> Result<&'a BundleEntity, Refusal> {
     bundle.entity(entity_type, id).ok_or_else(|| {
-        let mut refusal = BundleRefusal::entity_not_found(bundle.id(), entity_type, id);
+        let mut refusal = crate::envelope::entity_not_found(bundle.id(), entity_type, id);
         refusal.message = format!("{entity_type} {id} not found in bundle {}", bundle.id());
         refusal
     })
@@ -83,7 +80,7 @@ pub(super) fn domain_knowledge(bundle: &Bundle, most: usize) -> String {
 }
 
 /// Returns the texts of a field, joined with commas.
-pub(super) fn joined_texts(data: &BundleValue, field: &str) -> String {
+pub(super) fn joined_texts(data: &OrderedValue, field: &str) -> String {
     let found: Vec<&str> = crate::model::checks::referenced_ids(data, field).take(20).collect();
     if found.is_empty() { "None".to_owned() } else { found.join(", ") }
 }

@@ -12,15 +12,12 @@ mod table;
 pub use completion::{ArgumentCompletion, complete};
 pub use table::{BundlePrompt, BundlePromptArgument, PROMPTS};
 
-use crate::{
-    Bundles,
-    arguments::CallArguments,
-    envelope::{BundleErrorCode, BundleRefusal},
-};
+use crate::{Bundles, arguments::CallArguments};
 use serde_json::Value;
+use shared_protocol::{Refusal, RefusalCode};
 
 /// Returns the text of a prompt.
-pub fn prompt(bundles: &Bundles, name: &str, arguments: &Value) -> Result<String, BundleRefusal> {
+pub fn prompt(bundles: &Bundles, name: &str, arguments: &Value) -> Result<String, Refusal> {
     let arguments = &CallArguments::parse(arguments)?;
     let text = match name {
         "implement-requirement" => entity::implement_requirement(bundles, arguments),
@@ -34,7 +31,7 @@ pub fn prompt(bundles: &Bundles, name: &str, arguments: &Value) -> Result<String
         "summarize-bundle" => portfolio::summarize(bundles, arguments),
         "diff-bundles" => portfolio::diff(bundles, arguments),
         "create-roadmap" => portfolio::roadmap(bundles, arguments),
-        _ => Err(BundleRefusal::new(BundleErrorCode::NotFound, format!("Prompt {name} not found"))),
+        _ => Err(Refusal::new(RefusalCode::NotFound, format!("Prompt {name} not found"))),
     }?;
     Ok(formatting::truncate_chars(&text, formatting::MAX_PROMPT_CHARS))
 }

@@ -1,14 +1,11 @@
 //! Prompts about whole bundles: summary, comparison, roadmap.
 
 use super::formatting::{READ_MORE, bullet, domain_knowledge, entity_line, joined_texts, list, list_or_none};
-use crate::{
-    Bundle, BundleEntity, Bundles,
-    arguments::CallArguments,
-    envelope::{BundleErrorCode, BundleRefusal},
-};
+use crate::{Bundle, BundleEntity, Bundles, arguments::CallArguments};
+use shared_protocol::{Refusal, RefusalCode};
 use std::collections::BTreeSet;
 
-pub(super) fn summarize(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<String, BundleRefusal> {
+pub(super) fn summarize(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<String, Refusal> {
     let format = arguments.one_of("format", &["executive", "technical", "onboarding"], "executive")?;
     let bundle = bundles.resolve(arguments.text("bundleId")?)?;
     let metadata = |key: &str| bundle.manifest().metadata(key).unwrap_or("N/A");
@@ -43,14 +40,14 @@ pub(super) fn summarize(bundles: &Bundles, arguments: &CallArguments<'_>) -> Res
     ))
 }
 
-pub(super) fn diff(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<String, BundleRefusal> {
+pub(super) fn diff(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<String, Refusal> {
     let (a, b) = (arguments.required_text("bundleA")?, arguments.required_text("bundleB")?);
     let focus = arguments.one_of("focus", &["all", "requirements", "structure"], "all")?;
     let find = |id: &str, field: &str| {
         bundles.get(id).ok_or_else(|| {
             let known: Vec<&str> = bundles.iter().map(Bundle::id).collect();
             let message = format!("Bundle {id} not found. Available: {}", known.join(", "));
-            BundleRefusal::new(BundleErrorCode::NotFound, message).with_field(field)
+            Refusal::new(RefusalCode::NotFound, message).field(field)
         })
     };
     let (bundle_a, bundle_b) = (find(a, "bundleA")?, find(b, "bundleB")?);
@@ -111,7 +108,7 @@ fn compare(kind: &str, a: &Bundle, b: &Bundle, focus: &str) -> String {
     text
 }
 
-pub(super) fn roadmap(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<String, BundleRefusal> {
+pub(super) fn roadmap(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<String, Refusal> {
     let scope = arguments.text("scope")?.unwrap_or("all");
     let format = arguments.one_of("format", &["timeline", "phases", "milestones"], "phases")?;
     let bundle = bundles.resolve(arguments.text("bundleId")?)?;

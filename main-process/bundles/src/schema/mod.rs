@@ -8,9 +8,9 @@ mod references;
 
 pub(crate) use references::{SchemaReference, SchemaStep};
 
-use crate::{BundleValue, value::BundleValueMembers};
 use jsonschema::{PatternOptions, Validator};
 use serde_json::Value;
+use shared_protocol::{OrderedMembers, OrderedValue};
 use std::sync::Arc;
 
 /// The maximum number of backtracking steps of a pattern before it counts as not matching.
@@ -18,7 +18,7 @@ pub(crate) const MAX_BACKTRACK_STEPS: usize = 100_000;
 
 #[derive(Debug, Clone)]
 pub(crate) struct EntitySchema {
-    pub(crate) data: Arc<BundleValue>,
+    pub(crate) data: Arc<OrderedValue>,
     pub(crate) text: Arc<str>,
     pub(crate) references: Vec<SchemaReference>,
     validator: Option<Arc<Validator>>,
@@ -36,13 +36,13 @@ pub(crate) struct SchemaFinding {
 /// The parsed text of a schema, not yet compiled, because others may refer to it.
 pub(crate) struct ParsedSchema {
     pub(crate) text: String,
-    pub(crate) data: BundleValue,
+    pub(crate) data: OrderedValue,
     pub(crate) json: Value,
 }
 
 impl ParsedSchema {
     pub(crate) fn parse(text: String) -> Result<Self, String> {
-        let data: BundleValue = serde_json::from_str(&text).map_err(|error| error.to_string())?;
+        let data: OrderedValue = serde_json::from_str(&text).map_err(|error| error.to_string())?;
         let json = data.to_json();
         Ok(Self { text, data, json })
     }
@@ -64,7 +64,7 @@ impl EntitySchema {
     }
 
     /// Validates an entity. Returns no findings if the schema did not compile.
-    pub(crate) fn findings(&self, entity: &BundleValue) -> Vec<SchemaFinding> {
+    pub(crate) fn findings(&self, entity: &OrderedValue) -> Vec<SchemaFinding> {
         let Some(validator) = &self.validator else { return Vec::new() };
         let json = entity.to_json();
         if validator.is_valid(&json) {
@@ -90,12 +90,12 @@ impl EntitySchema {
         })
     }
 
-    pub(crate) fn properties(&self) -> Option<&BundleValueMembers> {
+    pub(crate) fn properties(&self) -> Option<&OrderedMembers> {
         self.data.get("properties")?.as_map()
     }
 
     pub(crate) fn requires(&self, field: &str) -> bool {
-        let required = self.data.get("required").and_then(BundleValue::as_list).unwrap_or_default();
+        let required = self.data.get("required").and_then(OrderedValue::as_list).unwrap_or_default();
         required.iter().any(|name| name.as_text() == Some(field))
     }
 }

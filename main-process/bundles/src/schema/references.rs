@@ -1,6 +1,6 @@
 //! Finds the references that a schema declares: at the top level, inside lists, and nested in objects.
 
-use crate::BundleValue;
+use shared_protocol::OrderedValue;
 
 /// The limits for depth, visited subschemas and declared references. A schema may refer to itself, in many places at
 /// once.
@@ -44,20 +44,20 @@ impl SchemaReference {
     }
 }
 
-pub(super) fn declared_references(schema: &BundleValue) -> Vec<SchemaReference> {
+pub(super) fn declared_references(schema: &OrderedValue) -> Vec<SchemaReference> {
     let mut walk = ReferenceWalk { root: schema, references: Vec::new(), visits: 0 };
     walk.visit(schema, &mut Vec::new(), 0);
     walk.references
 }
 
 struct ReferenceWalk<'a> {
-    root: &'a BundleValue,
+    root: &'a OrderedValue,
     references: Vec<SchemaReference>,
     visits: usize,
 }
 
 impl<'a> ReferenceWalk<'a> {
-    fn visit(&mut self, schema: &'a BundleValue, steps: &mut Vec<SchemaStep>, depth: usize) {
+    fn visit(&mut self, schema: &'a OrderedValue, steps: &mut Vec<SchemaStep>, depth: usize) {
         self.visits += 1;
         if depth > MAX_SCHEMA_DEPTH
             || self.visits > MAX_VISITS
@@ -90,7 +90,7 @@ impl<'a> ReferenceWalk<'a> {
             self.step(SchemaStep::Members, others, steps, depth);
         }
         for keyword in ["allOf", "anyOf", "oneOf"] {
-            for branch in schema.get(keyword).and_then(BundleValue::as_list).unwrap_or_default() {
+            for branch in schema.get(keyword).and_then(OrderedValue::as_list).unwrap_or_default() {
                 self.visit(branch, steps, depth + 1);
             }
         }
@@ -101,14 +101,20 @@ impl<'a> ReferenceWalk<'a> {
         }
     }
 
-    fn step(&mut self, step: SchemaStep, schema: &'a BundleValue, steps: &mut Vec<SchemaStep>, depth: usize) {
+    fn step(
+        &mut self,
+        step: SchemaStep,
+        schema: &'a OrderedValue,
+        steps: &mut Vec<SchemaStep>,
+        depth: usize,
+    ) {
         steps.push(step);
         self.visit(schema, steps, depth + 1);
         steps.pop();
     }
 
     /// Resolves a pointer in the same schema, `#/$defs/Name`.
-    fn resolve(&self, pointer: &str) -> Option<&'a BundleValue> {
+    fn resolve(&self, pointer: &str) -> Option<&'a OrderedValue> {
         let mut schema = self.root;
         for part in pointer.strip_prefix("#/")?.split('/') {
             schema = schema.get(part)?;
@@ -117,17 +123,17 @@ impl<'a> ReferenceWalk<'a> {
     }
 }
 
-fn members<'a>(schema: &'a BundleValue, key: &str) -> impl Iterator<Item = (&'a str, &'a BundleValue)> {
-    schema.get(key).and_then(BundleValue::as_map).into_iter().flat_map(|map| map.iter())
+fn members<'a>(schema: &'a OrderedValue, key: &str) -> impl Iterator<Item = (&'a str, &'a OrderedValue)> {
+    schema.get(key).and_then(OrderedValue::as_map).into_iter().flat_map(|map| map.iter())
 }
 
 /// Returns the targets of a reference, or `None` if the subschema declares none.
-fn targets(schema: &BundleValue) -> Option<Vec<String>> {
+fn targets(schema: &OrderedValue) -> Option<Vec<String>> {
     let declared = schema.get("x-sdd-refTargets").or_else(|| schema.get("x-refTargets"));
     match declared {
-        Some(BundleValue::Text(one)) => Some(vec![one.to_string()]),
-        Some(BundleValue::List(names)) => {
-            Some(names.iter().filter_map(BundleValue::as_text).map(str::to_owned).collect())
+        Some(OrderedValue::Text(one)) => Some(vec![one.to_string()]),
+        Some(OrderedValue::List(names)) => {
+            Some(names.iter().filter_map(OrderedValue::as_text).map(str::to_owned).collect())
         }
         _ => (schema.text("format") == Some("sdd-ref")).then(Vec::new),
     }

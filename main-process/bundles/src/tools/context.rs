@@ -4,17 +4,10 @@ use super::{
     read::select_fields,
     traversal::{ReachedEntity, TraversalDirection, traverse},
 };
-use crate::{
-    BundleValue, Bundles,
-    arguments::CallArguments,
-    envelope::{BundleRefusal, BundleToolResponse},
-    value::BundleValueMembers,
-};
+use crate::{Bundles, arguments::CallArguments, envelope::BundleToolResponse};
+use shared_protocol::{OrderedMembers, OrderedValue, Refusal};
 
-pub(super) fn get(
-    bundles: &Bundles,
-    arguments: &CallArguments<'_>,
-) -> Result<BundleToolResponse, BundleRefusal> {
+pub(super) fn get(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<BundleToolResponse, Refusal> {
     let (entity_type, id) = (arguments.required_text("entityType")?, arguments.required_text("id")?);
     let depth = arguments.count("depth", 1, 3)?;
     let most = arguments.count("maxRelated", 20, 100)?;
@@ -23,21 +16,21 @@ pub(super) fn get(
     let bundle = bundles.resolve(arguments.text("bundleId")?)?;
     let entity = bundle
         .entity(entity_type, id)
-        .ok_or_else(|| BundleRefusal::entity_not_found(bundle.id(), entity_type, id))?;
+        .ok_or_else(|| crate::envelope::entity_not_found(bundle.id(), entity_type, id))?;
     let target = match &fields {
         Some(fields) => select_fields(entity, fields, false),
         None => {
-            let mut members = BundleValueMembers::default();
+            let mut members = OrderedMembers::default();
             members.set("id", entity.id().into());
-            entity.data().as_map().into_iter().flat_map(BundleValueMembers::iter).for_each(|(key, value)| {
+            entity.data().members().for_each(|(key, value)| {
                 members.set(key, value.clone());
             });
-            BundleValue::Map(members)
+            OrderedValue::Map(members)
         }
     };
     // A depth of 0 would return no context and is treated as 1.
     let (reached, truncated) = traverse(bundle, &[entity], TraversalDirection::Both, depth.max(1), most);
-    let related: Vec<BundleValue> = reached.iter().map(|reached| related(reached, detail)).collect();
+    let related: Vec<OrderedValue> = reached.iter().map(|reached| related(reached, detail)).collect();
     let meta = [
         ("relatedCount", related.len().into()),
         ("maxRelated", most.into()),
@@ -45,18 +38,18 @@ pub(super) fn get(
         ("includeRelated", detail.into()),
         ("depth", depth.into()),
     ];
-    let data = BundleValue::map([("target", target), ("related", related.into())]);
+    let data = OrderedValue::map([("target", target), ("related", related.into())]);
     Ok(BundleToolResponse::new(data).with_bundle_id(bundle.id()).meta(meta))
 }
 
-fn related(reached: &ReachedEntity<'_>, detail: &str) -> BundleValue {
+fn related(reached: &ReachedEntity<'_>, detail: &str) -> OrderedValue {
     let entity = reached.entity;
     let data = match detail {
         "full" => Some(entity.data().clone()),
         "summary" => Some(select_fields(entity, &["title", "name", "state"], false)),
         _ => None,
     };
-    BundleValue::map_of_present([
+    OrderedValue::map_of_present([
         ("id", Some(entity.id().into())),
         ("entityType", Some(entity.entity_type().into())),
         ("relation", Some(if reached.is_target { "references" } else { "referencedBy" }.into())),

@@ -2,14 +2,10 @@
 
 use super::traversal::{TraversalDirection, traverse};
 use crate::{
-    Bundle, BundleEntity, BundleValue, Bundles,
-    arguments::CallArguments,
-    calendar,
-    envelope::{BundleErrorCode, BundleRefusal, BundleToolResponse},
-    model::ReferenceEdge,
-    value::BundleValueMembers,
-    yaml,
+    Bundle, BundleEntity, Bundles, arguments::CallArguments, calendar, envelope::BundleToolResponse,
+    model::ReferenceEdge, yaml,
 };
+use shared_protocol::{OrderedMembers, OrderedValue, Refusal, RefusalCode};
 use std::{collections::HashSet, time::SystemTime};
 
 const MAX_TARGETS: usize = 100;
@@ -18,7 +14,7 @@ const MAX_DEPENDENCIES: usize = 2_000;
 pub(super) fn export(
     bundles: &Bundles,
     arguments: &CallArguments<'_>,
-) -> Result<BundleToolResponse, BundleRefusal> {
+) -> Result<BundleToolResponse, Refusal> {
     let wanted = requested_targets(arguments)?;
     let with_schemas = arguments.flag("includeSchemas", true)?;
     let depth = arguments.clamped("dependencyDepth", 3, 5)?;
@@ -38,10 +34,10 @@ pub(super) fn export(
         ("targetCount", targets.len().into()),
         ("dependencyCount", dependencies.len().into()),
         ("relationCount", relations.len().into()),
-        ("schemaCount", schemas.as_ref().map_or(0, BundleValueMembers::len).into()),
+        ("schemaCount", schemas.as_ref().map_or(0, OrderedMembers::len).into()),
         ("truncated", truncated.into()),
     ];
-    let export_meta = BundleValue::map([
+    let export_meta = OrderedValue::map([
         ("bundleId", bundle.id().into()),
         ("bundleName", bundle.manifest.metadata("name").unwrap_or_default().into()),
         ("exportedAt", calendar::iso(SystemTime::now()).into()),
@@ -54,27 +50,27 @@ pub(super) fn export(
     let list = |entities: &[&BundleEntity]| {
         entities.iter().map(|entity| entity_data(bundle, entity)).collect::<Vec<_>>()
     };
-    let mut data = BundleValue::map_of_present([
+    let mut data = OrderedValue::map_of_present([
         ("exportMeta", Some(export_meta)),
         ("targets", Some(list(&targets).into())),
         ("dependencies", Some(list(&dependencies).into())),
         ("relations", Some(relations.into())),
-        ("schemas", schemas.map(BundleValue::Map)),
+        ("schemas", schemas.map(OrderedValue::Map)),
     ]);
     if format == "yaml" {
         let text = yaml::write(&data);
-        if let BundleValue::Map(members) = &mut data {
+        if let OrderedValue::Map(members) = &mut data {
             members.set("yaml", text.into());
         }
     }
     Ok(BundleToolResponse::new(data).with_bundle_id(bundle.id()).meta(meta))
 }
 
-fn requested_targets<'a>(arguments: &CallArguments<'a>) -> Result<Vec<(&'a str, &'a str)>, BundleRefusal> {
+fn requested_targets<'a>(arguments: &CallArguments<'a>) -> Result<Vec<(&'a str, &'a str)>, Refusal> {
     let targets = arguments.objects("targets")?;
     if targets.is_empty() || targets.len() > MAX_TARGETS {
         let message = format!("targets must name from 1 to {MAX_TARGETS} entities, not {}", targets.len());
-        return Err(BundleRefusal::new(BundleErrorCode::BadRequest, message).with_field("targets"));
+        return Err(Refusal::new(RefusalCode::BadRequest, message).field("targets"));
     }
     targets
         .iter()
@@ -82,7 +78,7 @@ fn requested_targets<'a>(arguments: &CallArguments<'a>) -> Result<Vec<(&'a str, 
         .collect()
 }
 
-fn targets<'a>(bundle: &'a Bundle, wanted: &[(&str, &str)]) -> Result<Vec<&'a BundleEntity>, BundleRefusal> {
+fn targets<'a>(bundle: &'a Bundle, wanted: &[(&str, &str)]) -> Result<Vec<&'a BundleEntity>, Refusal> {
     let mut found: Vec<&BundleEntity> = Vec::new();
     let mut missing = Vec::new();
     for (entity_type, id) in wanted {
@@ -90,23 +86,23 @@ fn targets<'a>(bundle: &'a Bundle, wanted: &[(&str, &str)]) -> Result<Vec<&'a Bu
             Some(entity) if found.iter().any(|known| known.id() == entity.id()) => {}
             Some(entity) => found.push(entity),
             None => missing
-                .push(BundleValue::map([("entityType", (*entity_type).into()), ("entityId", (*id).into())])),
+                .push(OrderedValue::map([("entityType", (*entity_type).into()), ("entityId", (*id).into())])),
         }
     }
     if missing.is_empty() {
         return Ok(found);
     }
-    let details = BundleValue::map([("notFound", missing.into()), ("bundleId", bundle.id().into())]);
-    Err(BundleRefusal::new(BundleErrorCode::NotFound, "Some target entities not found").with_details(details))
+    let details = [("notFound", missing.into()), ("bundleId", bundle.id().into())];
+    Err(Refusal::new(RefusalCode::NotFound, "Some target entities not found").details(details))
 }
 
-fn entity_data(bundle: &Bundle, entity: &BundleEntity) -> BundleValue {
+fn entity_data(bundle: &Bundle, entity: &BundleEntity) -> OrderedValue {
     let written = || {
         let (_, file) = bundle.file_of(entity.id())?;
-        Some(BundleValue::from(calendar::iso(file.stamp.modified())))
+        Some(OrderedValue::from(calendar::iso(file.stamp.modified())))
     };
     let modified = entity.data().get("lastModifiedDate").cloned().or_else(written);
-    BundleValue::map_of_present([
+    OrderedValue::map_of_present([
         ("entityType", Some(entity.entity_type().into())),
         ("id", Some(entity.id().into())),
         ("data", Some(entity.data().clone())),
@@ -115,7 +111,7 @@ fn entity_data(bundle: &Bundle, entity: &BundleEntity) -> BundleValue {
 }
 
 /// Returns the references between exported entities.
-fn relations(bundle: &Bundle, exported: &[&BundleEntity]) -> Vec<BundleValue> {
+fn relations(bundle: &Bundle, exported: &[&BundleEntity]) -> Vec<OrderedValue> {
     let ids: HashSet<&str> = exported.iter().map(|entity| entity.id()).collect();
     exported
         .iter()
@@ -125,14 +121,14 @@ fn relations(bundle: &Bundle, exported: &[&BundleEntity]) -> Vec<BundleValue> {
         .collect()
 }
 
-fn relation(bundle: &Bundle, edge: ReferenceEdge<'_>) -> BundleValue {
+fn relation(bundle: &Bundle, edge: ReferenceEdge<'_>) -> OrderedValue {
     let end = |entity_type: &str, id: &str| {
-        BundleValue::map([("entityType", entity_type.into()), ("entityId", id.into())])
+        OrderedValue::map([("entityType", entity_type.into()), ("entityId", id.into())])
     };
     let schema = bundle.schemas.get(edge.from.entity_type());
     let property = schema.and_then(|schema| schema.properties()).and_then(|all| all.get(edge.field));
     let name = property.and_then(|property| property.text("title")).unwrap_or(edge.field);
-    BundleValue::map([
+    OrderedValue::map([
         ("from", end(edge.from.entity_type(), edge.from.id())),
         ("to", end(edge.to_type, edge.to_id)),
         ("field", edge.field.into()),
@@ -140,8 +136,8 @@ fn relation(bundle: &Bundle, edge: ReferenceEdge<'_>) -> BundleValue {
     ])
 }
 
-fn schemas(bundle: &Bundle, exported: &[&BundleEntity]) -> BundleValueMembers {
-    let mut schemas = BundleValueMembers::default();
+fn schemas(bundle: &Bundle, exported: &[&BundleEntity]) -> OrderedMembers {
+    let mut schemas = OrderedMembers::default();
     for entity in exported {
         if let Some(schema) = bundle.schemas.get(entity.entity_type()) {
             schemas.set(entity.entity_type(), (*schema.data).clone());

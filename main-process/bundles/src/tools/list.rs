@@ -1,42 +1,39 @@
 //! `list_bundles`, `list_entities`, `list_entity_summaries`.
 
 use crate::{
-    Bundle, BundleValue, Bundles,
-    arguments::CallArguments,
-    collation,
-    envelope::{BundleRefusal, BundleToolResponse},
+    Bundle, Bundles, arguments::CallArguments, collation, envelope::BundleToolResponse,
     model::LoadedEntityType,
-    value::BundleValueMembers,
 };
+use shared_protocol::{OrderedMembers, OrderedValue, Refusal};
 
 pub(super) fn bundles(
     bundles: &Bundles,
     arguments: &CallArguments<'_>,
-) -> Result<BundleToolResponse, BundleRefusal> {
+) -> Result<BundleToolResponse, Refusal> {
     arguments.expect_only(&[])?;
-    let list: Vec<BundleValue> = bundles
+    let list: Vec<OrderedValue> = bundles
         .iter()
         .map(|bundle| {
-            BundleValue::map_of_present([
+            OrderedValue::map_of_present([
                 ("id", Some(bundle.id().into())),
-                ("name", bundle.manifest.metadata("name").map(BundleValue::from)),
-                ("bundleType", bundle.manifest.metadata("bundleType").map(BundleValue::from)),
-                ("tags", Some(BundleValue::texts(&bundle.tags))),
-                ("description", bundle.description.as_deref().map(BundleValue::from)),
+                ("name", bundle.manifest.metadata("name").map(OrderedValue::from)),
+                ("bundleType", bundle.manifest.metadata("bundleType").map(OrderedValue::from)),
+                ("tags", Some(OrderedValue::texts(&bundle.tags))),
+                ("description", bundle.description.as_deref().map(OrderedValue::from)),
                 ("path", Some(bundle.root().display().to_string().into())),
-                ("entityTypes", Some(BundleValue::texts(bundle.entity_types()))),
+                ("entityTypes", Some(OrderedValue::texts(bundle.entity_types()))),
                 ("entityCount", Some(bundle.entity_count().into())),
             ])
         })
         .collect();
     let count = list.len();
-    Ok(BundleToolResponse::new(BundleValue::map([("bundles", list.into())])).meta([("count", count.into())]))
+    Ok(BundleToolResponse::new(OrderedValue::map([("bundles", list.into())])).meta([("count", count.into())]))
 }
 
 pub(super) fn entities(
     bundles: &Bundles,
     arguments: &CallArguments<'_>,
-) -> Result<BundleToolResponse, BundleRefusal> {
+) -> Result<BundleToolResponse, Refusal> {
     let bundle_id = arguments.text("bundleId")?;
     let entity_type = arguments.text("entityType")?;
     let limit = arguments.count("limit", 100, 500)?;
@@ -48,14 +45,15 @@ pub(super) fn entities(
     let Some(entity_type) = entity_type else {
         let types = sorted_types(bundle);
         let meta = [("typeCount", types.len().into())];
-        let answer = BundleToolResponse::new(BundleValue::map([("entityTypes", BundleValue::texts(types))]));
+        let answer =
+            BundleToolResponse::new(OrderedValue::map([("entityTypes", OrderedValue::texts(types))]));
         return Ok(answer.with_bundle_id(bundle.id()).meta(meta));
     };
     let kind = bundle.kind(entity_type);
     let total = kind.map_or(0, |kind| kind.ids().len());
     let ids: Vec<&str> = kind.into_iter().flat_map(LoadedEntityType::ids).skip(offset).take(limit).collect();
     let returned = ids.len();
-    let data = BundleValue::map([("entityType", entity_type.into()), ("ids", BundleValue::texts(ids))]);
+    let data = OrderedValue::map([("entityType", entity_type.into()), ("ids", OrderedValue::texts(ids))]);
     Ok(BundleToolResponse::new(data)
         .with_bundle_id(bundle.id())
         .meta(page_meta(total, limit, offset, returned)))
@@ -63,27 +61,27 @@ pub(super) fn entities(
 
 /// Returns the ids of one type, or the types, for every bundle.
 fn all_entities(bundles: &Bundles, entity_type: Option<&str>) -> BundleToolResponse {
-    let mut data = BundleValueMembers::default();
+    let mut data = OrderedMembers::default();
     for bundle in bundles.iter() {
         match entity_type {
             None => {
-                let types = BundleValue::map([("entityTypes", BundleValue::texts(sorted_types(bundle)))]);
+                let types = OrderedValue::map([("entityTypes", OrderedValue::texts(sorted_types(bundle)))]);
                 data.set(bundle.id(), types);
             }
             Some(entity_type) => {
                 if let Some(kind) = bundle.kind(entity_type) {
-                    data.set(bundle.id(), BundleValue::texts(kind.ids()));
+                    data.set(bundle.id(), OrderedValue::texts(kind.ids()));
                 }
             }
         }
     }
-    BundleToolResponse::new(BundleValue::Map(data)).meta([("bundleCount", bundles.iter().len().into())])
+    BundleToolResponse::new(OrderedValue::Map(data)).meta([("bundleCount", bundles.iter().len().into())])
 }
 
 pub(super) fn summaries(
     bundles: &Bundles,
     arguments: &CallArguments<'_>,
-) -> Result<BundleToolResponse, BundleRefusal> {
+) -> Result<BundleToolResponse, Refusal> {
     let entity_type = arguments.text("entityType")?;
     let include = arguments.texts("include")?.unwrap_or_else(|| vec!["id", "title"]);
     let limit = arguments.clamped("limit", 50, 200)?;
@@ -93,13 +91,13 @@ pub(super) fn summaries(
         bundle.kinds.iter().filter(|kind| entity_type.is_none_or(|wanted| &*kind.name == wanted)).collect();
     kinds.sort_by_key(|kind| collation::sort_key(&kind.name));
     let total: usize = kinds.iter().map(|kind| kind.ids().len()).sum();
-    let items: Vec<BundleValue> = kinds
+    let items: Vec<OrderedValue> = kinds
         .iter()
         .flat_map(|kind| kind.sorted_entities())
         .skip(offset)
         .take(limit)
         .map(|entity| {
-            let mut item = BundleValueMembers::default();
+            let mut item = OrderedMembers::default();
             item.set("entityType", entity.entity_type().into());
             item.set("id", entity.id().into());
             for field in include.iter().filter(|field| **field != "id") {
@@ -107,11 +105,11 @@ pub(super) fn summaries(
                     item.set(field, value.clone());
                 }
             }
-            BundleValue::Map(item)
+            OrderedValue::Map(item)
         })
         .collect();
     let returned = items.len();
-    let data = BundleValue::map([("items", items.into())]);
+    let data = OrderedValue::map([("items", items.into())]);
     Ok(BundleToolResponse::new(data)
         .with_bundle_id(bundle.id())
         .meta(page_meta(total, limit, offset, returned)))
@@ -128,7 +126,7 @@ pub(super) fn page_meta(
     limit: usize,
     offset: usize,
     returned: usize,
-) -> [(&'static str, BundleValue); 5] {
+) -> [(&'static str, OrderedValue); 5] {
     [
         ("total", total.into()),
         ("limit", limit.into()),

@@ -2,11 +2,9 @@
 
 use super::traversal::{TraversalDirection, traverse};
 use crate::{
-    Bundle, BundleEntity, BundleValue, Bundles,
-    arguments::CallArguments,
-    calendar,
-    envelope::{BundleRefusal, BundleToolResponse},
+    Bundle, BundleEntity, Bundles, arguments::CallArguments, calendar, envelope::BundleToolResponse,
 };
+use shared_protocol::{OrderedValue, Refusal};
 use std::{fmt::Write as _, time::SystemTime};
 
 const MAX_DEPENDENCIES: usize = 500;
@@ -16,29 +14,29 @@ const MAX_INLINE_CHARS: usize = 200;
 pub(super) fn export(
     bundles: &Bundles,
     arguments: &CallArguments<'_>,
-) -> Result<BundleToolResponse, BundleRefusal> {
+) -> Result<BundleToolResponse, Refusal> {
     let (entity_type, id) = (arguments.required_text("entityType")?, arguments.required_text("entityId")?);
     let with_dependencies = arguments.flag("includeDependencies", true)?;
     let depth = arguments.clamped("dependencyDepth", 2, 5)?;
     let bundle = bundles.resolve(arguments.text("bundleId")?)?;
     let entity = bundle
         .entity(entity_type, id)
-        .ok_or_else(|| BundleRefusal::entity_not_found(bundle.id(), entity_type, id))?;
+        .ok_or_else(|| crate::envelope::entity_not_found(bundle.id(), entity_type, id))?;
     let depth = if with_dependencies { depth } else { 0 };
     let (reached, _) = traverse(bundle, &[entity], TraversalDirection::Outgoing, depth, MAX_DEPENDENCIES);
     let dependencies: Vec<&BundleEntity> = reached.iter().map(|reached| reached.entity).collect();
     let markdown = document(bundle, entity, &dependencies, SystemTime::now());
-    let included: Vec<BundleValue> = dependencies
+    let included: Vec<OrderedValue> = dependencies
         .iter()
         .map(|entity| {
-            BundleValue::map([("entityType", entity.entity_type().into()), ("id", entity.id().into())])
+            OrderedValue::map([("entityType", entity.entity_type().into()), ("id", entity.id().into())])
         })
         .collect();
     let meta = [
         ("characterCount", markdown.encode_utf16().count().into()),
         ("dependencyCount", included.len().into()),
     ];
-    let data = BundleValue::map([
+    let data = OrderedValue::map([
         ("markdown", markdown.into()),
         ("entityType", entity_type.into()),
         ("entityId", id.into()),
@@ -86,7 +84,7 @@ fn write_entity(text: &mut String, bundle: &Bundle, entity: &BundleEntity, level
     let title = ["title", "name"].into_iter().find_map(|key| entity.data().text(key)).unwrap_or(entity.id());
     let _ = writeln!(text, "{} {title}\n> {}\n", "#".repeat(level), entity.entity_type());
     let fields = fields(bundle, entity);
-    let in_header = |schema: Option<&BundleValue>| {
+    let in_header = |schema: Option<&OrderedValue>| {
         schema.and_then(|schema| schema.text("x-sdd-displayLocation")) == Some("header")
     };
     let (header, body): (Vec<_>, Vec<_>) = fields.into_iter().partition(|(_, _, schema)| in_header(*schema));
@@ -113,7 +111,7 @@ fn write_entity(text: &mut String, bundle: &Bundle, entity: &BundleEntity, level
 fn fields<'a>(
     bundle: &'a Bundle,
     entity: &'a BundleEntity,
-) -> Vec<(&'a str, &'a BundleValue, Option<&'a BundleValue>)> {
+) -> Vec<(&'a str, &'a OrderedValue, Option<&'a OrderedValue>)> {
     let id_field = bundle.kind(entity.entity_type()).map_or("id", |kind| &kind.info.id_field);
     let properties = bundle.schemas.get(entity.entity_type()).and_then(|schema| schema.properties());
     let members = || entity.data().as_map().into_iter().flat_map(|map| map.iter());
@@ -127,33 +125,33 @@ fn fields<'a>(
     declared.chain(others).filter(|(name, value, _)| *name != id_field && is_shown(value)).collect()
 }
 
-fn is_shown(value: &BundleValue) -> bool {
+fn is_shown(value: &OrderedValue) -> bool {
     match value {
-        BundleValue::Null | BundleValue::Bool(false) => false,
-        BundleValue::Text(text) => !text.trim().is_empty(),
-        BundleValue::List(items) => !items.is_empty(),
-        BundleValue::Map(members) => !members.is_empty(),
+        OrderedValue::Null | OrderedValue::Bool(false) => false,
+        OrderedValue::Text(text) => !text.trim().is_empty(),
+        OrderedValue::List(items) => !items.is_empty(),
+        OrderedValue::Map(members) => !members.is_empty(),
         _ => true,
     }
 }
 
-fn write_field(text: &mut String, heading: &str, label: &str, value: &BundleValue) {
+fn write_field(text: &mut String, heading: &str, label: &str, value: &OrderedValue) {
     let _ = match value {
-        BundleValue::Text(long) if long.contains('\n') || long.chars().count() > MAX_INLINE_CHARS => {
+        OrderedValue::Text(long) if long.contains('\n') || long.chars().count() > MAX_INLINE_CHARS => {
             writeln!(text, "{heading} {label}\n\n{long}\n")
         }
-        BundleValue::List(items) if items.iter().any(|item| item.as_map().is_some()) => {
+        OrderedValue::List(items) if items.iter().any(|item| item.as_map().is_some()) => {
             let _ = writeln!(text, "{heading} {label}\n");
             for (index, item) in items.iter().enumerate() {
                 write_item(text, index + 1, item);
             }
             Ok(())
         }
-        BundleValue::List(items) => {
+        OrderedValue::List(items) => {
             let items: Vec<String> = items.iter().map(|item| format!("- {}", plain(item))).collect();
             writeln!(text, "{heading} {label}\n\n{}\n", items.join("\n"))
         }
-        BundleValue::Map(_) => {
+        OrderedValue::Map(_) => {
             writeln!(text, "{heading} {label}\n\n```json\n{}\n```\n", value.to_pretty_json())
         }
         other => writeln!(text, "**{label}:** {}\n", plain(other)),
@@ -161,7 +159,7 @@ fn write_field(text: &mut String, heading: &str, label: &str, value: &BundleValu
 }
 
 /// Writes an object in a list: its name, then its members.
-fn write_item(text: &mut String, number: usize, item: &BundleValue) {
+fn write_item(text: &mut String, number: usize, item: &OrderedValue) {
     let names = ["name", "title", "id"];
     let named = names.into_iter().find(|key| item.text(key).is_some());
     let title = named.and_then(|key| item.text(key)).map_or_else(|| plain(item), str::to_owned);
@@ -170,7 +168,7 @@ fn write_item(text: &mut String, number: usize, item: &BundleValue) {
     for (key, value) in members.filter(|(key, value)| Some(*key) != named && is_shown(value)) {
         let label = humanise(key);
         match value {
-            BundleValue::List(items) => {
+            OrderedValue::List(items) => {
                 let _ = writeln!(text, "- *{label}:*");
                 for item in items {
                     let _ = writeln!(text, "  - {}", plain(item));
@@ -185,14 +183,14 @@ fn write_item(text: &mut String, number: usize, item: &BundleValue) {
 }
 
 /// Returns a value on one line.
-fn plain(value: &BundleValue) -> String {
+fn plain(value: &OrderedValue) -> String {
     match value {
-        BundleValue::Text(text) => text.to_string(),
+        OrderedValue::Text(text) => text.to_string(),
         other => serde_json::to_string(other).unwrap_or_default(),
     }
 }
 
-fn label(name: &str, schema: Option<&BundleValue>) -> String {
+fn label(name: &str, schema: Option<&OrderedValue>) -> String {
     let declared = schema.and_then(|schema| schema.text("title").or_else(|| schema.text("displayName")));
     declared.map_or_else(|| humanise(name), str::to_owned)
 }

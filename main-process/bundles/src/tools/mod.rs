@@ -22,9 +22,10 @@ use crate::{
     Bundles,
     arguments::CallArguments,
     changes, critique,
-    envelope::{BundleErrorCode, BundleRefusal, BundleToolEnvelope, BundleToolResponse},
+    envelope::{BundleToolEnvelope, BundleToolResponse},
 };
 use serde_json::Value;
+use shared_protocol::{Refusal, RefusalCode};
 
 /// Calls a tool without writing; `apply_changes` only as a dry run. Errors are part of the envelope.
 pub fn call(bundles: &Bundles, tool: &str, arguments: &Value) -> BundleToolEnvelope {
@@ -39,7 +40,7 @@ pub fn call_writing(bundles: &mut Bundles, tool: &str, arguments: &Value) -> Bun
     BundleToolEnvelope { tool: tool.to_owned(), result: changes::apply(bundles, arguments) }
 }
 
-fn answer(bundles: &Bundles, tool: &str, arguments: &Value) -> Result<BundleToolResponse, BundleRefusal> {
+fn answer(bundles: &Bundles, tool: &str, arguments: &Value) -> Result<BundleToolResponse, Refusal> {
     let arguments_read = CallArguments::parse(arguments)?;
     let arguments_read = &arguments_read;
     match tool {
@@ -60,6 +61,6 @@ fn answer(bundles: &Bundles, tool: &str, arguments: &Value) -> Result<BundleTool
         "export_context" => export::export(bundles, arguments_read),
         "critique_bundle" => critique::unsupported(bundles, arguments),
         "apply_changes" => changes::preview(bundles, arguments),
-        _ => Err(BundleRefusal::new(BundleErrorCode::NotFound, format!("Tool {tool} not found"))),
+        _ => Err(Refusal::new(RefusalCode::NotFound, format!("Tool {tool} not found"))),
     }
 }

@@ -2,17 +2,11 @@
 
 use super::{list::sorted_types, read::select_fields};
 use crate::{
-    BundleFinding, BundleValue, Bundles,
-    arguments::CallArguments,
-    envelope::{BundleRefusal, BundleToolResponse},
-    model::ReferenceEdge,
-    value::BundleValueMembers,
+    BundleFinding, Bundles, arguments::CallArguments, envelope::BundleToolResponse, model::ReferenceEdge,
 };
+use shared_protocol::{OrderedMembers, OrderedValue, Refusal};
 
-pub(super) fn get(
-    bundles: &Bundles,
-    arguments: &CallArguments<'_>,
-) -> Result<BundleToolResponse, BundleRefusal> {
+pub(super) fn get(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<BundleToolResponse, Refusal> {
     let wanted_types = arguments.texts("entityTypes")?;
     let detail = arguments.one_of("includeEntityData", &["full", "summary", "ids"], "full")?;
     let with_schemas = arguments.flag("includeSchemas", true)?;
@@ -28,12 +22,12 @@ pub(super) fn get(
     };
     types.sort_unstable();
     types.dedup();
-    let mut entities = BundleValueMembers::default();
+    let mut entities = OrderedMembers::default();
     let (mut returned, mut total) = (0, 0);
     for name in &types {
         let Some(kind) = bundle.kind(name) else { continue };
         total += kind.ids().len();
-        let list: Vec<BundleValue> = kind
+        let list: Vec<OrderedValue> = kind
             .sorted_entities()
             .take(most - returned)
             .map(|entity| match detail {
@@ -45,7 +39,7 @@ pub(super) fn get(
         returned += list.len();
         entities.set(name, list.into());
     }
-    let mut schemas = BundleValueMembers::default();
+    let mut schemas = OrderedMembers::default();
     for name in types.iter().filter(|_| with_schemas) {
         if let Some(schema) = bundle.schemas.get(*name) {
             schemas.set(name, (*schema.data).clone());
@@ -53,21 +47,21 @@ pub(super) fn get(
     }
     let schema_count = schemas.len();
     let graph = with_graph
-        .then(|| BundleValue::map([("edges", bundle.edges().map(edge_data).collect::<Vec<_>>().into())]));
-    let diagnostics: Vec<BundleValue> =
+        .then(|| OrderedValue::map([("edges", bundle.edges().map(edge_data).collect::<Vec<_>>().into())]));
+    let diagnostics: Vec<OrderedValue> =
         bundle.diagnostics().iter().filter(|_| with_diagnostics).map(BundleFinding::to_data).collect();
-    let data = BundleValue::map_of_present([
+    let data = OrderedValue::map_of_present([
         ("manifest", Some(bundle.manifest.data().clone())),
         ("bundleTypeDefinition", bundle.definition().map(|definition| definition.data().clone())),
-        ("entities", Some(BundleValue::Map(entities))),
-        ("schemas", with_schemas.then_some(BundleValue::Map(schemas))),
+        ("entities", Some(OrderedValue::Map(entities))),
+        ("schemas", with_schemas.then_some(OrderedValue::Map(schemas))),
         ("refGraph", graph),
     ]);
     let meta = [
         ("entityCount", returned.into()),
         ("totalEntities", total.into()),
-        ("entityTypes", BundleValue::texts(&types)),
-        ("allEntityTypes", BundleValue::texts(&all_types)),
+        ("entityTypes", OrderedValue::texts(&types)),
+        ("allEntityTypes", OrderedValue::texts(&all_types)),
         ("schemaCount", schema_count.into()),
         ("diagnosticCount", diagnostics.len().into()),
         ("includeEntityData", detail.into()),
@@ -77,8 +71,8 @@ pub(super) fn get(
     Ok(BundleToolResponse::new(data).with_bundle_id(bundle.id()).meta(meta).diagnostics(diagnostics))
 }
 
-fn edge_data(edge: ReferenceEdge<'_>) -> BundleValue {
-    BundleValue::map([
+fn edge_data(edge: ReferenceEdge<'_>) -> OrderedValue {
+    OrderedValue::map([
         ("fromEntityType", edge.from.entity_type().into()),
         ("fromId", edge.from.id().into()),
         ("fromField", edge.field.into()),

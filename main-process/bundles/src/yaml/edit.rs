@@ -12,11 +12,11 @@ use super::{
     write,
     write::{YamlValueText, after_dash, after_key, entry, item, key as written_key, one_line},
 };
-use crate::BundleValue;
 use saphyr_parser::ScalarStyle;
+use shared_protocol::OrderedValue;
 
 /// Returns the text of `source` changed to contain `wanted`.
-pub(crate) fn rewrite(source: &str, wanted: &BundleValue) -> Result<String, YamlError> {
+pub(crate) fn rewrite(source: &str, wanted: &OrderedValue) -> Result<String, YamlError> {
     let (mark, text) = match source.strip_prefix('\u{feff}') {
         Some(text) => ("\u{feff}", text),
         None => ("", source),
@@ -65,15 +65,19 @@ impl YamlEditor<'_> {
         &mut self,
         node: &YamlNode,
         place: &YamlValueContext,
-        old: &BundleValue,
-        new: &BundleValue,
+        old: &OrderedValue,
+        new: &OrderedValue,
     ) -> Option<()> {
         if old == new {
             return Some(());
         }
         if !node.decorated {
             match (&node.kind, old, new) {
-                (YamlNodeKind::Map { flow, entries }, BundleValue::Map(before), BundleValue::Map(after)) => {
+                (
+                    YamlNodeKind::Map { flow, entries },
+                    OrderedValue::Map(before),
+                    OrderedValue::Map(after),
+                ) => {
                     let same_keys =
                         before.len() == after.len() && after.iter().all(|(key, _)| before.get(key).is_some());
                     let some_stay = entries.iter().any(|entry| after.get(&entry.key_text).is_some());
@@ -82,7 +86,11 @@ impl YamlEditor<'_> {
                         return self.reconcile_map(*flow, entries, old, new);
                     }
                 }
-                (YamlNodeKind::List { flow, items }, BundleValue::List(before), BundleValue::List(after)) => {
+                (
+                    YamlNodeKind::List { flow, items },
+                    OrderedValue::List(before),
+                    OrderedValue::List(after),
+                ) => {
                     if *flow && before.len() == after.len() {
                         return self.reconcile_pairs(items, before, after);
                     }
@@ -99,8 +107,8 @@ impl YamlEditor<'_> {
     fn reconcile_pairs(
         &mut self,
         items: &[YamlNode],
-        old: &[BundleValue],
-        new: &[BundleValue],
+        old: &[OrderedValue],
+        new: &[OrderedValue],
     ) -> Option<()> {
         items
             .iter()
@@ -112,8 +120,8 @@ impl YamlEditor<'_> {
         &mut self,
         flow: bool,
         entries: &[YamlEntry],
-        old: &BundleValue,
-        new: &BundleValue,
+        old: &OrderedValue,
+        new: &OrderedValue,
     ) -> Option<()> {
         let mut last_kept = None;
         for (index, entry) in entries.iter().enumerate() {
@@ -161,7 +169,12 @@ impl YamlEditor<'_> {
     }
 
     /// Keeps the equal items at both ends, pairs those between, and removes or adds the rest.
-    fn reconcile_list(&mut self, items: &[YamlNode], old: &[BundleValue], new: &[BundleValue]) -> Option<()> {
+    fn reconcile_list(
+        &mut self,
+        items: &[YamlNode],
+        old: &[OrderedValue],
+        new: &[OrderedValue],
+    ) -> Option<()> {
         let same_front = old.iter().zip(new).take_while(|(a, b)| a == b).count();
         let shorter = old.len().min(new.len()) - same_front;
         let same_back =
@@ -212,7 +225,7 @@ impl YamlEditor<'_> {
         Some(())
     }
 
-    fn replace(&mut self, node: &YamlNode, place: &YamlValueContext, new: &BundleValue) -> Option<()> {
+    fn replace(&mut self, node: &YamlNode, place: &YamlValueContext, new: &OrderedValue) -> Option<()> {
         let (written, after) = match place {
             YamlValueContext::Root => return None,
             YamlValueContext::Flow => {
@@ -262,17 +275,17 @@ impl YamlEditor<'_> {
     }
 
     /// Returns the new value in the style of the old one, where possible.
-    fn text_in_old_style(&self, node: &YamlNode, new: &BundleValue, block: YamlValueText) -> YamlValueText {
+    fn text_in_old_style(&self, node: &YamlNode, new: &OrderedValue, block: YamlValueText) -> YamlValueText {
         let same_line = |text: String| YamlValueText { head: format!(" {text}"), body: None };
         match (&node.kind, new) {
-            (YamlNodeKind::List { flow: true, .. }, BundleValue::List(_))
-            | (YamlNodeKind::Map { flow: true, .. }, BundleValue::Map(_)) => same_line(one_line(new, true)),
-            (YamlNodeKind::Scalar(ScalarStyle::DoubleQuoted), BundleValue::Text(text))
+            (YamlNodeKind::List { flow: true, .. }, OrderedValue::List(_))
+            | (YamlNodeKind::Map { flow: true, .. }, OrderedValue::Map(_)) => same_line(one_line(new, true)),
+            (YamlNodeKind::Scalar(ScalarStyle::DoubleQuoted), OrderedValue::Text(text))
                 if block.body.is_none() =>
             {
                 same_line(double_quoted(text))
             }
-            (YamlNodeKind::Scalar(ScalarStyle::SingleQuoted), BundleValue::Text(text))
+            (YamlNodeKind::Scalar(ScalarStyle::SingleQuoted), OrderedValue::Text(text))
                 if block.body.is_none() =>
             {
                 single_quoted(text).map_or(block, same_line)
@@ -281,13 +294,15 @@ impl YamlEditor<'_> {
         }
     }
 
-    fn flow_text(&self, node: &YamlNode, new: &BundleValue) -> String {
+    fn flow_text(&self, node: &YamlNode, new: &OrderedValue) -> String {
         match (&node.kind, new) {
-            (YamlNodeKind::Scalar(ScalarStyle::DoubleQuoted), BundleValue::Text(text)) => double_quoted(text),
-            (YamlNodeKind::Scalar(ScalarStyle::SingleQuoted), BundleValue::Text(text)) => {
+            (YamlNodeKind::Scalar(ScalarStyle::DoubleQuoted), OrderedValue::Text(text)) => {
+                double_quoted(text)
+            }
+            (YamlNodeKind::Scalar(ScalarStyle::SingleQuoted), OrderedValue::Text(text)) => {
                 single_quoted(text).unwrap_or_else(|| double_quoted(text))
             }
-            (_, BundleValue::Text(text)) if is_safe_plain(text, true) => text.to_string(),
+            (_, OrderedValue::Text(text)) if is_safe_plain(text, true) => text.to_string(),
             _ => one_line(new, true),
         }
     }
@@ -347,8 +362,9 @@ impl YamlEditor<'_> {
 pub(super) mod tests {
     use super::*;
     use proptest::prelude::*;
+    use shared_protocol::OrderedMembers;
 
-    fn edited(source: &str, change: impl FnOnce(&mut BundleValue)) -> String {
+    fn edited(source: &str, change: impl FnOnce(&mut OrderedValue)) -> String {
         let mut data = read(source).unwrap();
         change(&mut data);
         let text = rewrite(source, &data).unwrap();
@@ -360,17 +376,17 @@ pub(super) mod tests {
     fn what_is_added_between_braces_leaves_quotes_and_comments() {
         let source = "a:\n  - { x: \"1\", y: [2] } # kept\n  - { z: 3 }\n";
         let text = edited(source, |data| {
-            let BundleValue::Map(members) = data else { panic!() };
-            let Some(BundleValue::List(items)) = members.get_mut("a") else { panic!() };
-            let BundleValue::Map(first) = &mut items[0] else { panic!() };
-            first.set("w", BundleValue::from(&serde_json::json!({ "v": "4" })));
+            let OrderedValue::Map(members) = data else { panic!() };
+            let Some(OrderedValue::List(items)) = members.get_mut("a") else { panic!() };
+            let OrderedValue::Map(first) = &mut items[0] else { panic!() };
+            first.set("w", OrderedValue::from(&serde_json::json!({ "v": "4" })));
         });
         assert_eq!(text, "a:\n  - { x: \"1\", y: [2], w: { v: \"4\" } } # kept\n  - { z: 3 }\n");
     }
 
-    fn set(key: &'static str, value: &'static str) -> impl FnOnce(&mut BundleValue) {
+    fn set(key: &'static str, value: &'static str) -> impl FnOnce(&mut OrderedValue) {
         move |data| match data {
-            BundleValue::Map(members) => members.set(key, read(value).unwrap()),
+            OrderedValue::Map(members) => members.set(key, read(value).unwrap()),
             _ => unreachable!(),
         }
     }
@@ -407,7 +423,7 @@ pub(super) mod tests {
             SOURCE.replace("k: v # in", "k: # in\n    z: 1")
         );
         let removed = edited(SOURCE, |data| {
-            if let BundleValue::Map(members) = data {
+            if let OrderedValue::Map(members) = data {
                 members.remove("quoted");
                 members.remove("last");
             }
@@ -430,7 +446,7 @@ pub(super) mod tests {
         assert_eq!(edited(source, set("other", "x")), "base: &b { k: v } # c\nother: x\n");
     }
 
-    pub(in crate::yaml) fn any_data() -> impl Strategy<Value = BundleValue> {
+    pub(in crate::yaml) fn any_data() -> impl Strategy<Value = OrderedValue> {
         let text = prop_oneof![
             "[a-z]{0,6}",
             "[ -~]{0,12}",
@@ -441,18 +457,18 @@ pub(super) mod tests {
             Just("a: b".to_owned()),
         ];
         let leaf = prop_oneof![
-            Just(BundleValue::Null),
-            any::<bool>().prop_map(BundleValue::from),
-            any::<i32>().prop_map(|n| BundleValue::Number(n.into())),
-            text.prop_map(BundleValue::from),
+            Just(OrderedValue::Null),
+            any::<bool>().prop_map(OrderedValue::from),
+            any::<i32>().prop_map(|n| OrderedValue::Number(n.into())),
+            text.prop_map(OrderedValue::from),
         ];
         leaf.prop_recursive(3, 24, 4, |inner| {
             prop_oneof![
-                prop::collection::vec(inner.clone(), 0..4).prop_map(BundleValue::List),
+                prop::collection::vec(inner.clone(), 0..4).prop_map(OrderedValue::List),
                 prop::collection::btree_map("[a-e]{1,2}|[ -~]{1,4}", inner, 0..4).prop_map(|map| {
-                    let mut members = crate::value::BundleValueMembers::default();
+                    let mut members = OrderedMembers::default();
                     map.into_iter().for_each(|(key, value)| members.set(&key, value));
-                    BundleValue::Map(members)
+                    OrderedValue::Map(members)
                 }),
             ]
         })
@@ -462,8 +478,8 @@ pub(super) mod tests {
         #[test]
         fn any_document_becomes_any_other(from in any_data(), to in any_data(), flow in any::<bool>()) {
             let source = if flow { format!("value: {} # c\nz: 1\n", one_line(&from, true)) }
-                else { write(&BundleValue::map([("value", from), ("z", BundleValue::from(1_usize))])) };
-            let wanted = BundleValue::map([("value", to), ("z", BundleValue::from(1_usize))]);
+                else { write(&OrderedValue::map([("value", from), ("z", OrderedValue::from(1_usize))])) };
+            let wanted = OrderedValue::map([("value", to), ("z", OrderedValue::from(1_usize))]);
             prop_assert_eq!(read(&rewrite(&source, &wanted).unwrap()).unwrap(), wanted);
         }
     }

@@ -1,4 +1,4 @@
-//! YAML 1.2 with the core schema: reads it into [`BundleValue`], writes it, and edits it in place so that comments, order and
+//! YAML 1.2 with the core schema: reads it into [`OrderedValue`], writes it, and edits it in place so that comments, order and
 //! style are preserved.
 //!
 //! The nesting depth and the number of values are limited; every use of an alias counts.
@@ -13,7 +13,7 @@ pub(crate) use edit::rewrite;
 pub(crate) use read::read;
 pub(crate) use write::write;
 
-use crate::BundleValue;
+use shared_protocol::OrderedValue;
 
 /// The maximum nesting depth of values.
 pub(crate) const MAX_NESTING_DEPTH: usize = 100;
@@ -28,15 +28,15 @@ pub fn set_in_yaml(text: &str, path: &[&str], value: &serde_json::Value) -> Resu
     let mut at = &mut wanted;
     for parent in parents {
         let found = match at {
-            BundleValue::Map(members) => members.get_mut(parent),
-            BundleValue::List(items) => parent.parse::<usize>().ok().and_then(|index| items.get_mut(index)),
+            OrderedValue::Map(members) => members.get_mut(parent),
+            OrderedValue::List(items) => parent.parse::<usize>().ok().and_then(|index| items.get_mut(index)),
             _ => None,
         };
         at = found.ok_or_else(|| format!("`{parent}` does not exist"))?;
     }
-    let BundleValue::Map(members) = at else {
+    let OrderedValue::Map(members) = at else {
         return Err(format!("the parent of `{last}` is not a mapping"));
     };
-    members.set(last, BundleValue::from(value));
+    members.set(last, OrderedValue::from(value));
     rewrite(text, &wanted).map_err(|error| error.to_string())
 }

@@ -1,8 +1,8 @@
-//! Reads one document into [`BundleValue`].
+//! Reads one document into [`OrderedValue`].
 
 use super::{MAX_NESTING_DEPTH, MAX_VALUES, scalar::resolve_plain};
-use crate::{BundleValue, value::BundleValueMembers};
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, Tag};
+use shared_protocol::{OrderedMembers, OrderedValue};
 use std::{
     borrow::Cow,
     collections::{HashMap, HashSet},
@@ -25,12 +25,12 @@ impl YamlError {
 
 /// A collection that is not closed yet.
 enum OpenCollection {
-    List(Vec<BundleValue>),
-    Map { members: BundleValueMembers, key: Option<Box<str>>, keys: HashSet<Box<str>> },
+    List(Vec<OrderedValue>),
+    Map { members: OrderedMembers, key: Option<Box<str>>, keys: HashSet<Box<str>> },
 }
 
 /// Reads a text with exactly one document; an empty text is null.
-pub(crate) fn read(text: &str) -> Result<BundleValue, YamlError> {
+pub(crate) fn read(text: &str) -> Result<OrderedValue, YamlError> {
     let mut parser = Parser::new_from_str(text.strip_prefix('\u{feff}').unwrap_or(text));
     let mut reader = YamlDocumentReader { open: Vec::new(), anchors: HashMap::new(), values: 0 };
     let mut document = None;
@@ -60,14 +60,14 @@ pub(crate) fn read(text: &str) -> Result<BundleValue, YamlError> {
 
 struct YamlDocumentReader {
     open: Vec<(OpenCollection, usize)>,
-    anchors: HashMap<usize, (BundleValue, usize)>,
+    anchors: HashMap<usize, (OrderedValue, usize)>,
     /// The number of values so far.
     values: usize,
 }
 
 impl YamlDocumentReader {
     /// Handles an event. Returns the document after its last event.
-    fn handle_event(&mut self, event: Event<'_>, at: Marker) -> Result<Option<BundleValue>, YamlError> {
+    fn handle_event(&mut self, event: Event<'_>, at: Marker) -> Result<Option<OrderedValue>, YamlError> {
         match event {
             Event::Scalar(text, style, anchor, tag) => {
                 let value = scalar(&text, style, tag.as_deref());
@@ -90,19 +90,15 @@ impl YamlDocumentReader {
             }
             Event::SequenceStart(anchor, _) => self.begin(OpenCollection::List(Vec::new()), anchor, at),
             Event::MappingStart(anchor, _) => self.begin(
-                OpenCollection::Map {
-                    members: BundleValueMembers::default(),
-                    key: None,
-                    keys: HashSet::new(),
-                },
+                OpenCollection::Map { members: OrderedMembers::default(), key: None, keys: HashSet::new() },
                 anchor,
                 at,
             ),
             Event::SequenceEnd | Event::MappingEnd => {
                 let Some((open, anchor)) = self.open.pop() else { return Ok(None) };
                 let value = match open {
-                    OpenCollection::List(items) => BundleValue::List(items),
-                    OpenCollection::Map { members, .. } => BundleValue::Map(members),
+                    OpenCollection::List(items) => OrderedValue::List(items),
+                    OpenCollection::Map { members, .. } => OrderedValue::Map(members),
                 };
                 if anchor > 0 {
                     let size = size_of(&value);
@@ -119,7 +115,7 @@ impl YamlDocumentReader {
         open: OpenCollection,
         anchor: usize,
         at: Marker,
-    ) -> Result<Option<BundleValue>, YamlError> {
+    ) -> Result<Option<OrderedValue>, YamlError> {
         self.count(1, at)?;
         if let Some((OpenCollection::Map { key: None, .. }, _)) = self.open.last() {
             return Err(YamlError::new(at, "A key is a list or a mapping; write a text as key"));
@@ -152,7 +148,7 @@ impl YamlDocumentReader {
         Ok(())
     }
 
-    fn add(&mut self, value: BundleValue, at: Marker) -> Result<Option<BundleValue>, YamlError> {
+    fn add(&mut self, value: OrderedValue, at: Marker) -> Result<Option<OrderedValue>, YamlError> {
         match self.open.last_mut() {
             None => return Ok(Some(value)),
             Some((OpenCollection::List(items), _)) => items.push(value),
@@ -160,7 +156,7 @@ impl YamlDocumentReader {
                 Some(key) => members.push(key, value),
                 // The key is an alias.
                 None => match value {
-                    BundleValue::Text(text) => Self::take_key(keys, key, text.into_string().into(), at)?,
+                    OrderedValue::Text(text) => Self::take_key(keys, key, text.into_string().into(), at)?,
                     _ => return Err(YamlError::new(at, "A key is not a text")),
                 },
             },
@@ -170,21 +166,21 @@ impl YamlDocumentReader {
 }
 
 /// Returns the value of a scalar. A tag of the core schema decides; other tags are ignored.
-pub(super) fn scalar(text: &str, style: ScalarStyle, tag: Option<&Tag>) -> BundleValue {
+pub(super) fn scalar(text: &str, style: ScalarStyle, tag: Option<&Tag>) -> OrderedValue {
     let quoted = style != ScalarStyle::Plain;
     match tag {
-        Some(tag) if tag.is_yaml_core_schema() && tag.suffix == "str" => BundleValue::from(text),
-        Some(tag) if tag.handle.is_empty() && tag.suffix == "!" => BundleValue::from(text),
+        Some(tag) if tag.is_yaml_core_schema() && tag.suffix == "str" => OrderedValue::from(text),
+        Some(tag) if tag.handle.is_empty() && tag.suffix == "!" => OrderedValue::from(text),
         Some(tag) if tag.is_yaml_core_schema() => resolve_plain(text),
-        _ if quoted => BundleValue::from(text),
+        _ if quoted => OrderedValue::from(text),
         _ => resolve_plain(text),
     }
 }
 
-fn size_of(value: &BundleValue) -> usize {
+fn size_of(value: &OrderedValue) -> usize {
     1 + match value {
-        BundleValue::List(items) => items.iter().map(size_of).sum(),
-        BundleValue::Map(members) => members.iter().map(|(_, value)| size_of(value)).sum(),
+        OrderedValue::List(items) => items.iter().map(size_of).sum(),
+        OrderedValue::Map(members) => members.iter().map(|(_, value)| size_of(value)).sum(),
         _ => 0,
     }
 }

@@ -1,24 +1,24 @@
 //! The meaning of plain scalars in YAML's core schema, and the quoting of strings.
 
-use crate::BundleValue;
 use serde_json::Number;
+use shared_protocol::OrderedValue;
 
 /// Returns the value of a scalar without quotes.
-pub(super) fn resolve_plain(text: &str) -> BundleValue {
+pub(super) fn resolve_plain(text: &str) -> OrderedValue {
     match text {
-        "" | "~" | "null" | "Null" | "NULL" => return BundleValue::Null,
-        "true" | "True" | "TRUE" => return BundleValue::Bool(true),
-        "false" | "False" | "FALSE" => return BundleValue::Bool(false),
+        "" | "~" | "null" | "Null" | "NULL" => return OrderedValue::Null,
+        "true" | "True" | "TRUE" => return OrderedValue::Bool(true),
+        "false" | "False" | "FALSE" => return OrderedValue::Bool(false),
         _ => {}
     }
     match text.as_bytes()[0] {
-        b'0'..=b'9' | b'+' | b'-' | b'.' => number(text).unwrap_or_else(|| BundleValue::from(text)),
-        _ => BundleValue::from(text),
+        b'0'..=b'9' | b'+' | b'-' | b'.' => number(text).unwrap_or_else(|| OrderedValue::from(text)),
+        _ => OrderedValue::from(text),
     }
 }
 
 /// Parses a number of the core schema. Infinity and NaN have no JSON form and become null.
-fn number(text: &str) -> Option<BundleValue> {
+fn number(text: &str) -> Option<OrderedValue> {
     if let Some(digits) = text.strip_prefix("0o") {
         return radix(digits, 8);
     }
@@ -31,11 +31,11 @@ fn number(text: &str) -> Option<BundleValue> {
         _ => (false, text),
     };
     if matches!(unsigned, ".inf" | ".Inf" | ".INF") || matches!(text, ".nan" | ".NaN" | ".NAN") {
-        return Some(BundleValue::Null);
+        return Some(OrderedValue::Null);
     }
     let digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
     if !unsigned.is_empty() && digits(unsigned) {
-        return Some(BundleValue::Number(integer(negative, unsigned)?));
+        return Some(OrderedValue::Number(integer(negative, unsigned)?));
     }
     let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {
         Some((mantissa, exponent)) => (mantissa, Some(exponent.strip_prefix(['+', '-']).unwrap_or(exponent))),
@@ -50,14 +50,14 @@ fn number(text: &str) -> Option<BundleValue> {
         return None;
     }
     // YAML and Rust both accept "1." and ".5". A value beyond the range of a double becomes infinite, hence null.
-    Some(Number::from_f64(text.parse().ok()?).map_or(BundleValue::Null, BundleValue::Number))
+    Some(Number::from_f64(text.parse().ok()?).map_or(OrderedValue::Null, OrderedValue::Number))
 }
 
-fn radix(digits: &str, radix: u32) -> Option<BundleValue> {
+fn radix(digits: &str, radix: u32) -> Option<OrderedValue> {
     if digits.starts_with(['+', '-']) {
         return None;
     }
-    u64::from_str_radix(digits, radix).ok().map(|value| BundleValue::Number(value.into()))
+    u64::from_str_radix(digits, radix).ok().map(|value| OrderedValue::Number(value.into()))
 }
 
 fn integer(negative: bool, digits: &str) -> Option<Number> {
@@ -146,7 +146,7 @@ mod tests {
         }
         assert_eq!(
             resolve_plain("12345678901234567890"),
-            BundleValue::Number(12_345_678_901_234_567_890_u64.into())
+            OrderedValue::Number(12_345_678_901_234_567_890_u64.into())
         );
         for text in
             ["yes", "on", "2025-01-02", "1_000", "0b1", "-", ".", "1e", "0x-1", "1.2.3", "+", "-.inf1"]

@@ -1,13 +1,13 @@
-//! Writes [`BundleValue`] as YAML: block style, two spaces, quotes only where needed, no line wrapping.
+//! Writes [`OrderedValue`] as YAML: block style, two spaces, quotes only where needed, no line wrapping.
 
 use super::scalar::{double_quoted, is_safe_plain};
-use crate::{BundleValue, value::BundleValueMembers};
+use shared_protocol::{OrderedMembers, OrderedValue};
 
 /// Returns the text of a new file.
-pub(crate) fn write(data: &BundleValue) -> String {
+pub(crate) fn write(data: &OrderedValue) -> String {
     let mut text = match data {
-        BundleValue::Map(members) if !members.is_empty() => entries(members, 0, "\n"),
-        BundleValue::List(items) if !items.is_empty() => self::items(items, 0, "\n"),
+        OrderedValue::Map(members) if !members.is_empty() => entries(members, 0, "\n"),
+        OrderedValue::List(items) if !items.is_empty() => self::items(items, 0, "\n"),
         other => one_line(other, false),
     };
     text.push('\n');
@@ -21,23 +21,23 @@ pub(super) struct YamlValueText {
 }
 
 /// Returns the indented entries of a mapping, without a final line break.
-pub(super) fn entries(members: &BundleValueMembers, indent: usize, newline: &str) -> String {
+pub(super) fn entries(members: &OrderedMembers, indent: usize, newline: &str) -> String {
     let lines: Vec<String> = members.iter().map(|(key, value)| entry(key, value, indent, newline)).collect();
     lines.join(newline)
 }
 
-pub(super) fn entry(key: &str, value: &BundleValue, indent: usize, newline: &str) -> String {
+pub(super) fn entry(key: &str, value: &OrderedValue, indent: usize, newline: &str) -> String {
     let mut text = format!("{:indent$}{}:", "", self::key(key));
     after_key(value, indent, newline).push_to(&mut text, newline);
     text
 }
 
-pub(super) fn items(items: &[BundleValue], indent: usize, newline: &str) -> String {
+pub(super) fn items(items: &[OrderedValue], indent: usize, newline: &str) -> String {
     let lines: Vec<String> = items.iter().map(|value| item(value, indent, newline)).collect();
     lines.join(newline)
 }
 
-pub(super) fn item(value: &BundleValue, indent: usize, newline: &str) -> String {
+pub(super) fn item(value: &OrderedValue, indent: usize, newline: &str) -> String {
     let mut text = format!("{:indent$}-", "");
     after_dash(value, indent, newline).push_to(&mut text, newline);
     text
@@ -54,12 +54,12 @@ impl YamlValueText {
 }
 
 /// Returns the text after `key:` for a key at column `indent`.
-pub(super) fn after_key(value: &BundleValue, indent: usize, newline: &str) -> YamlValueText {
+pub(super) fn after_key(value: &OrderedValue, indent: usize, newline: &str) -> YamlValueText {
     match value {
-        BundleValue::Map(members) if !members.is_empty() => {
+        OrderedValue::Map(members) if !members.is_empty() => {
             YamlValueText { head: String::new(), body: Some(entries(members, indent + 2, newline)) }
         }
-        BundleValue::List(list) if !list.is_empty() => {
+        OrderedValue::List(list) if !list.is_empty() => {
             YamlValueText { head: String::new(), body: Some(items(list, indent + 2, newline)) }
         }
         other => scalar(other, indent, newline),
@@ -67,19 +67,19 @@ pub(super) fn after_key(value: &BundleValue, indent: usize, newline: &str) -> Ya
 }
 
 /// Returns the text after a dash at column `indent`; a collection starts on the same line.
-pub(super) fn after_dash(value: &BundleValue, indent: usize, newline: &str) -> YamlValueText {
+pub(super) fn after_dash(value: &OrderedValue, indent: usize, newline: &str) -> YamlValueText {
     let inside = indent + 2;
     let compact = |text: String| YamlValueText { head: format!(" {}", &text[inside..]), body: None };
     match value {
-        BundleValue::Map(members) if !members.is_empty() => compact(entries(members, inside, newline)),
-        BundleValue::List(list) if !list.is_empty() => compact(items(list, inside, newline)),
+        OrderedValue::Map(members) if !members.is_empty() => compact(entries(members, inside, newline)),
+        OrderedValue::List(list) if !list.is_empty() => compact(items(list, inside, newline)),
         other => scalar(other, indent, newline),
     }
 }
 
-fn scalar(value: &BundleValue, indent: usize, newline: &str) -> YamlValueText {
+fn scalar(value: &OrderedValue, indent: usize, newline: &str) -> YamlValueText {
     match value {
-        BundleValue::Text(text) if is_literal(text) => literal(text, indent + 2, newline),
+        OrderedValue::Text(text) if is_literal(text) => literal(text, indent + 2, newline),
         other => YamlValueText { head: format!(" {}", one_line(other, false)), body: None },
     }
 }
@@ -109,19 +109,19 @@ fn literal(text: &str, indent: usize, newline: &str) -> YamlValueText {
 }
 
 /// Returns a value on one line, collections in flow style. `in_flow`: inside brackets.
-pub(super) fn one_line(value: &BundleValue, in_flow: bool) -> String {
+pub(super) fn one_line(value: &OrderedValue, in_flow: bool) -> String {
     match value {
-        BundleValue::Null => "null".to_owned(),
-        BundleValue::Bool(yes) => yes.to_string(),
-        BundleValue::Number(number) => number.to_string(),
-        BundleValue::Text(text) if is_safe_plain(text, in_flow) => text.to_string(),
-        BundleValue::Text(text) => double_quoted(text),
-        BundleValue::List(items) => {
+        OrderedValue::Null => "null".to_owned(),
+        OrderedValue::Bool(yes) => yes.to_string(),
+        OrderedValue::Number(number) => number.to_string(),
+        OrderedValue::Text(text) if is_safe_plain(text, in_flow) => text.to_string(),
+        OrderedValue::Text(text) => double_quoted(text),
+        OrderedValue::List(items) => {
             let items: Vec<String> = items.iter().map(|item| one_line(item, true)).collect();
             format!("[{}]", items.join(", "))
         }
-        BundleValue::Map(members) if members.is_empty() => "{}".to_owned(),
-        BundleValue::Map(members) => {
+        OrderedValue::Map(members) if members.is_empty() => "{}".to_owned(),
+        OrderedValue::Map(members) => {
             let members: Vec<String> = members
                 .iter()
                 .map(|(name, value)| format!("{}: {}", key(name), one_line(value, true)))
@@ -149,7 +149,7 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn what_is_written_is_read_back(data in crate::yaml::edit::tests::any_data()) {
-            let data = BundleValue::map([("value", data)]);
+            let data = OrderedValue::map([("value", data)]);
             let text = write(&data);
             proptest::prop_assert_eq!(read(&text).unwrap(), data, "{}", text);
         }

@@ -1,7 +1,7 @@
 //! Replays against the crate directly, without a server.
 
 use crate::run::{Subject, sources};
-use bundles::{Bundles, begin_critique, call_writing, complete, prompt, read_resource};
+use bundles::{BundleToolEnvelope, Bundles, begin_critique, call_writing, complete, prompt, read_resource};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -50,7 +50,10 @@ impl Subject for Engine {
     fn read(&mut self, uri: &str) -> Result<Value, Value> {
         match read_resource(&self.0, uri) {
             Ok(content) => Ok(json!({"text": content.text, "mimeType": content.mime_type, "uri": uri})),
-            Err(refusal) => Err(refusal.to_data().to_json()),
+            Err(refusal) => {
+                let envelope = BundleToolEnvelope { tool: String::new(), result: Err(refusal) };
+                Err(envelope.to_json()["error"].take())
+            }
         }
     }
 

@@ -2,14 +2,20 @@
 //! Instances belong to previews.
 
 use authority::Snapshot;
+use serde::Serialize;
 use serde_json::{Value, json};
-use shared_protocol::{
-    BoardKind, Node, NodeId, TypeId,
-    v0::{ComponentTypeId, GraphEdge, GraphNode, GraphSnapshot, RouteId, SchemaVersion},
-};
+use shared_protocol::{BoardKind, Node, NodeId, TypeId};
 use std::collections::BTreeSet;
 
 const ROUTE: &str = "ui.route";
+
+/// An edge of the graph; the order is the one of the answer.
+#[derive(PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
+enum GraphEdge {
+    RouteUsesComponentType { route_id: String, component_type_id: TypeId },
+    ComponentTypeUsesComponentType { from: TypeId, to: TypeId },
+}
 
 pub(super) fn graph(snapshot: &Snapshot) -> Value {
     let mut routes = Vec::new();
@@ -24,47 +30,36 @@ pub(super) fn graph(snapshot: &Snapshot) -> Value {
             edges.extend(component_uses(snapshot, node));
         }
     }
-    let types = used.iter().map(|id| GraphNode::ComponentType {
-        id: component(id),
-        display_name: snapshot.registry().get(id).map_or_else(|| id.to_string(), |def| def.title.clone()),
-        source: None,
+    let types = used.iter().map(|id| {
+        let title = snapshot.registry().get(id).map_or_else(|| id.to_string(), |def| def.title.clone());
+        json!({ "kind": "componentType", "id": id, "displayName": title })
     });
-    let graph = GraphSnapshot {
-        schema_version: SchemaVersion::V0,
-        revision: snapshot.revision().0,
-        nodes: routes.into_iter().chain(types).collect(),
-        edges: edges.into_iter().collect(),
-    };
-    crate::escape::escape_hidden_json(json!(graph))
+    let nodes: Vec<Value> = routes.into_iter().chain(types).collect();
+    let revision = snapshot.revision().0;
+    let graph = json!({ "schemaVersion": "v0", "revision": revision, "nodes": nodes, "edges": edges });
+    crate::escape::escape_hidden_json(graph)
 }
 
 fn is_route(node: &Node) -> bool {
     node.type_id.as_str() == ROUTE
 }
 
-fn component(id: &TypeId) -> ComponentTypeId {
-    ComponentTypeId::new(id.as_str())
+fn route_id(node: NodeId) -> String {
+    format!("routeId:{node}")
 }
 
-fn route_id(node: NodeId) -> RouteId {
-    RouteId::new(format!("routeId:{node}"))
-}
-
-fn route(snapshot: &Snapshot, node: &Node) -> GraphNode {
+fn route(snapshot: &Snapshot, node: &Node) -> Value {
     let path = "path".parse().ok().and_then(|key| snapshot.effective_prop(node, &key).cloned());
-    let path = path.as_ref().and_then(|path| path.as_text()).unwrap_or("/").to_owned();
-    GraphNode::Route { id: route_id(node.id), path, source: None }
+    let path = path.as_ref().and_then(|path| path.as_text()).unwrap_or("/");
+    json!({ "kind": "route", "id": route_id(node.id), "path": path })
 }
 
 /// Returns the uses of a node's type: by its parent, and by the page around it.
 fn component_uses(snapshot: &Snapshot, node: &Node) -> Vec<GraphEdge> {
-    let to = component(&node.type_id);
+    let to = node.type_id.clone();
     let mut uses = Vec::new();
     if let Some(parent) = node.parent.and_then(|id| snapshot.node(id)).filter(|parent| !is_route(parent)) {
-        uses.push(GraphEdge::ComponentTypeUsesComponentType {
-            from: component(&parent.type_id),
-            to: to.clone(),
-        });
+        uses.push(GraphEdge::ComponentTypeUsesComponentType { from: parent.type_id.clone(), to: to.clone() });
     }
     if let Some(page) = snapshot.ancestors(node.parent).find(|ancestor| is_route(ancestor)) {
         uses.push(GraphEdge::RouteUsesComponentType { route_id: route_id(page.id), component_type_id: to });

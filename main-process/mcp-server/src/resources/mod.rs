@@ -5,12 +5,9 @@ mod previews;
 mod registry;
 
 use crate::escape::escape_hidden;
-use crate::{
-    AgentCall, AgentWorkspaceView, ResourceDocument, ResourceInput, SurfaceResource, ToolError,
-    ToolErrorCode, tools,
-};
+use crate::{AgentCall, AgentWorkspaceView, ResourceDocument, ResourceInput, SurfaceResource, tools};
 use serde_json::{Value, json};
-use shared_protocol::mcp::McpMode;
+use shared_protocol::{Refusal, RefusalCode, mcp::McpMode};
 use std::sync::Arc;
 
 const JSON: &str = "application/json";
@@ -120,8 +117,8 @@ pub(crate) fn all() -> Vec<SurfaceResource> {
             &[],
             |_| {
                 serde_json::from_str(COMPONENT_SCHEMA).map_err(|error| {
-                    ToolError::new(
-                        ToolErrorCode::Internal,
+                    Refusal::new(
+                        RefusalCode::Internal,
                         format!("The component schema is not valid JSON: {error}"),
                     )
                 })
@@ -189,7 +186,7 @@ fn resource(
     [uri, alias]: [&'static str; 2],
     [name, title, description]: [&'static str; 3],
     depends: &'static [ResourceInput],
-    read: impl Fn(&AgentCall) -> Result<Value, ToolError> + Send + Sync + 'static,
+    read: impl Fn(&AgentCall) -> Result<Value, Refusal> + Send + Sync + 'static,
 ) -> SurfaceResource {
     let aliases = Some(alias).filter(|alias| !alias.is_empty()).into_iter().collect();
     let read = Arc::new(move |call: &AgentCall, _: &str| {
@@ -213,7 +210,7 @@ fn in_workspace(
     call: &AgentCall,
     empty: Value,
     read: impl Fn(&AgentWorkspaceView) -> Value,
-) -> Result<Value, ToolError> {
+) -> Result<Value, Refusal> {
     Ok(call
         .view
         .workspace
@@ -241,23 +238,22 @@ fn server_info(call: &AgentCall) -> Value {
     })
 }
 
-fn hcl_file(call: &AgentCall) -> Result<ResourceDocument, ToolError> {
+fn hcl_file(call: &AgentCall) -> Result<ResourceDocument, Refusal> {
     let workspace = call.workspace()?;
-    let board = tools::terraform::infrastructure_board(workspace).ok_or_else(|| {
-        ToolError::new(ToolErrorCode::NotFound, "The workspace has no infrastructure board")
-    })?;
+    let board = tools::terraform::infrastructure_board(workspace)
+        .ok_or_else(|| Refusal::new(RefusalCode::NotFound, "The workspace has no infrastructure board"))?;
     let file = call.arguments.get("filename").and_then(Value::as_str).unwrap_or_default();
     let file = file.replace("%2F", "/").replace("%2f", "/");
     let text = tools::terraform::file_of(&call.workbench.hcl(workspace, board.id)?, &file)?;
     if text.len() > MAX_RESOURCE_BYTES {
         let message = format!("{} is larger than {MAX_RESOURCE_BYTES} bytes", escape_hidden(&file));
-        return Err(ToolError::new(ToolErrorCode::LimitExceeded, message)
+        return Err(Refusal::new(RefusalCode::LimitExceeded, message)
             .hint("Call generate_hcl with file and offset to read it in parts."));
     }
     Ok(ResourceDocument { mime: "text/plain", text })
 }
 
-fn current_diagram(call: &AgentCall) -> Result<Value, ToolError> {
+fn current_diagram(call: &AgentCall) -> Result<Value, Refusal> {
     let empty = |status: &str| json!({ "status": status, "nodes": [], "edges": [] });
     let Some(workspace) = &call.view.workspace else { return Ok(empty(NO_WORKSPACE)) };
     let Some(board) = tools::terraform::infrastructure_board(workspace) else {

@@ -130,8 +130,47 @@ fn control(prop: &PropDef) -> Value {
 mod tests {
     use super::*;
     use authority::TypeRegistry;
-    use shared_protocol::v0::ComponentRegistry;
+    use serde::Deserialize;
+    use shared_protocol::v0::{PropExposure, SchemaVersion};
     use std::{collections::BTreeMap, sync::Arc};
+
+    /// The registry of v0 as far as Draftboard fills it.
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase", deny_unknown_fields)]
+    struct ComponentRegistry {
+        #[serde(rename = "schemaVersion")]
+        _schema_version: SchemaVersion,
+        components: BTreeMap<String, ComponentRegistryEntry>,
+    }
+
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase", deny_unknown_fields)]
+    struct ComponentRegistryEntry {
+        type_id: String,
+        #[serde(rename = "displayName")]
+        _display_name: String,
+        #[serde(rename = "tags")]
+        _tags: Vec<String>,
+        #[serde(default, rename = "description")]
+        _description: String,
+        props: BTreeMap<String, PropDefinition>,
+    }
+
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase", deny_unknown_fields)]
+    struct PropDefinition {
+        prop_name: String,
+        #[serde(rename = "label")]
+        _label: String,
+        #[serde(default, rename = "description")]
+        _description: String,
+        #[serde(default, rename = "group")]
+        _group: String,
+        #[serde(rename = "order")]
+        _order: u64,
+        #[serde(rename = "exposure")]
+        _exposure: PropExposure,
+    }
 
     #[test]
     fn the_built_in_types_make_a_valid_v0_registry() {
@@ -139,6 +178,10 @@ mod tests {
         let value = super::registry(&Snapshot::new(Arc::new(registry)));
         let read: ComponentRegistry = serde_json::from_value(value.clone()).unwrap();
         assert!(read.components.len() > 40);
+        for (id, entry) in &read.components {
+            assert_eq!(*id, entry.type_id);
+            assert!(entry.props.iter().all(|(name, prop)| *name == prop.prop_name), "{id}");
+        }
         assert!(value.get("status").is_none());
         let wire = serde_json::to_string(&value.to_string()).unwrap();
         assert!(wire.len() < 1 << 20, "{}", wire.len());

@@ -1,14 +1,14 @@
 //! Resolves boards and nodes named in arguments.
 
-use crate::{AgentWorkspaceView, ToolError, ToolErrorCode};
+use crate::AgentWorkspaceView;
 use authority::Snapshot;
-use shared_protocol::{Board, Node, command::BoardRef, command::NodeRef};
+use shared_protocol::{
+    Board, Node, Refusal, RefusalCode,
+    command::{BoardRef, NodeRef},
+};
 
 /// Returns the named board, or the default board.
-pub(super) fn find<'a>(
-    workspace: &'a AgentWorkspaceView,
-    named: Option<&str>,
-) -> Result<&'a Board, ToolError> {
+pub(super) fn find<'a>(workspace: &'a AgentWorkspaceView, named: Option<&str>) -> Result<&'a Board, Refusal> {
     find_in(workspace, &workspace.snapshot, named)
 }
 
@@ -17,11 +17,12 @@ pub(super) fn find_in<'a>(
     workspace: &AgentWorkspaceView,
     snapshot: &'a Snapshot,
     named: Option<&str>,
-) -> Result<&'a Board, ToolError> {
+) -> Result<&'a Board, Refusal> {
     let Some(named) = named else {
-        return workspace.active_board().and_then(|id| snapshot.board(id)).ok_or_else(|| {
-            ToolError::new(ToolErrorCode::NotFound, "The workspace has no board").field("board")
-        });
+        return workspace
+            .active_board()
+            .and_then(|id| snapshot.board(id))
+            .ok_or_else(|| Refusal::new(RefusalCode::NotFound, "The workspace has no board").field("board"));
     };
     let found = match named.parse::<BoardRef>() {
         Ok(BoardRef::Id(id)) => snapshot.board(id),
@@ -31,7 +32,7 @@ pub(super) fn find_in<'a>(
     found.ok_or_else(|| {
         let names: Vec<&str> = snapshot.boards().map(|board| board.name.as_str()).collect();
         let similar = authority::similar(named, names.iter().copied());
-        ToolError::new(ToolErrorCode::NotFound, format!("Board `{named}` does not exist"))
+        Refusal::new(RefusalCode::NotFound, format!("Board `{named}` does not exist"))
             .field("board")
             .suggest(similar)
             .hint(format!("Available boards: {}.", names.join(", ")))
@@ -44,7 +45,7 @@ pub(super) fn find_node<'a>(
     board: &Board,
     named: &str,
     field: &str,
-) -> Result<&'a Node, ToolError> {
+) -> Result<&'a Node, Refusal> {
     let snapshot = &workspace.snapshot;
     let found = match named.parse::<NodeRef>() {
         Ok(NodeRef::Id(id)) => snapshot.node(id),
@@ -56,11 +57,8 @@ pub(super) fn find_node<'a>(
     };
     found.ok_or_else(|| {
         let names = snapshot.nodes_on(board.id).map(|node| node.name.as_str());
-        ToolError::new(
-            ToolErrorCode::NotFound,
-            format!("Node `{named}` does not exist on board {}", board.name),
-        )
-        .field(field)
-        .suggest(authority::similar(named, names))
+        Refusal::new(RefusalCode::NotFound, format!("Node `{named}` does not exist on board {}", board.name))
+            .field(field)
+            .suggest(authority::similar(named, names))
     })
 }

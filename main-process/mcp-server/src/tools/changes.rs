@@ -3,12 +3,17 @@
 use super::shape;
 use crate::escape::escape_hidden;
 use crate::{
-    AgentCall, AgentWorkspaceView, EnvelopeMeta, SurfaceTool, ToolError, ToolErrorCode, ToolReply, draft,
+    AgentCall, AgentWorkspaceView, EnvelopeMeta, SurfaceTool, ToolReply,
+    draft::{self, RequestedView},
     page::{self, ListPage, MAX_DATA_BYTES, MAX_PAGE_ITEMS, PageRequest},
 };
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use shared_protocol::{Change, Node, NodeId, Override, PropKey, Proposal, Revision, TypeId, messages::Patch};
+use shared_protocol::{
+    Change, Node, NodeId, Override, PropKey, Proposal, Refusal, RefusalCode, Revision, TypeId,
+    messages::Patch,
+};
 use std::{
     collections::BTreeMap,
     hash::{DefaultHasher, Hash as _, Hasher as _},
@@ -18,24 +23,16 @@ const DEFAULT_OPERATIONS: u64 = 50;
 /// The maximum number of changes listed per operation, and the default page size for a proposal.
 const MAX_CHANGES_PER_OPERATION: usize = 200;
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct ChangesArguments {
     revision: u64,
+    #[schemars(range(min = 1, max = MAX_PAGE_ITEMS))]
     limit: Option<u64>,
     #[serde(default)]
     view: RequestedView,
     proposal: Option<String>,
     cursor: Option<String>,
-}
-
-#[derive(Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum RequestedView {
-    #[default]
-    Current,
-    /// Also returns the changes of the client's draft.
-    Draft,
 }
 
 pub(super) fn tool() -> SurfaceTool {
@@ -44,49 +41,37 @@ pub(super) fn tool() -> SurfaceTool {
         "get_changes_since",
         "Changes since a revision",
         "Get the operations after a revision, oldest first. While meta.hasMore, call again with data.to. resync: true: the revision is too old, read everything again. view: draft adds the changes of your draft, paged by cursor.",
-        json!({
-            "revision": { "type": "integer", "minimum": 0 },
-            "limit": { "type": "integer", "minimum": 1, "maximum": MAX_PAGE_ITEMS },
-            "view": { "enum": ["current", "draft"] },
-            "proposal": { "type": "string" },
-            "cursor": { "type": "string" }
-        }),
         json!({ "type": "object", "properties": { "to": { "type": "integer" }, "resync": { "type": "boolean" }, "operations": { "type": "array" } } }),
-        |call| {
-            Box::pin(async move {
-                let work = tokio::task::spawn_blocking(move || changes(&call));
-                work.await.unwrap_or_else(|_| {
-                    Err(ToolError::new(ToolErrorCode::Internal, "Reading the changes failed"))
-                })
-            })
-        },
+        changes,
     )
 }
 
-fn changes(call: &AgentCall) -> Result<ToolReply, ToolError> {
+fn changes(call: &AgentCall, arguments: ChangesArguments) -> Result<ToolReply, Refusal> {
     let workspace = call.workspace()?;
-    let ChangesArguments { revision, limit, view, proposal, cursor } = call.arguments()?;
+    let ChangesArguments { revision, limit, view, proposal, cursor } = arguments;
     let present = workspace.revision();
     let mut meta = EnvelopeMeta { revision: present.0, ..EnvelopeMeta::default() };
     let draft = match view {
-        RequestedView::Draft => Some(draft_changes_json(call, proposal, (limit, cursor), &mut meta)?),
+        RequestedView::Draft => {
+            Some(draft_changes_json(call, proposal.as_deref(), (limit, cursor), &mut meta)?)
+        }
         RequestedView::Current if proposal.is_some() || cursor.is_some() => {
             let field = if proposal.is_some() { "proposal" } else { "cursor" };
             let message = format!("{field} requires view: \"draft\"");
-            return Err(ToolError::new(ToolErrorCode::BadRequest, message).field(field));
+            return Err(Refusal::new(RefusalCode::BadRequest, message).field(field));
         }
         RequestedView::Current => None,
     };
     if revision > present.0 {
         let message = format!("revision {revision} is newer than the current revision {present}");
-        return Err(ToolError::new(ToolErrorCode::BadRequest, message)
+        return Err(Refusal::new(RefusalCode::BadRequest, message)
             .field("revision")
             .hint("Another workspace may be open now: read everything again."));
     }
     let limit = limit.unwrap_or(DEFAULT_OPERATIONS);
     if !(1..=MAX_PAGE_ITEMS as u64).contains(&limit) {
-        return Err(ToolError::new(
-            ToolErrorCode::BadRequest,
+        return Err(Refusal::new(
+            RefusalCode::BadRequest,
             format!("limit must be between 1 and {MAX_PAGE_ITEMS}"),
         )
         .field("limit"));
@@ -137,11 +122,11 @@ fn draft_field(draft: Option<&str>) -> String {
 /// are separate from the operations, and `cursor` continues only the draft.
 fn draft_changes_json(
     call: &AgentCall,
-    named: Option<String>,
+    named: Option<&str>,
     (limit, cursor): (Option<u64>, Option<String>),
     meta: &mut EnvelopeMeta,
-) -> Result<String, ToolError> {
-    let proposal = draft::resolve_own_proposal(call, named.map(Value::String).as_ref())?;
+) -> Result<String, Refusal> {
+    let proposal = draft::resolve_own_proposal(call, named)?;
     let page = page_of_changes(call, proposal, limit, cursor)?;
     let mut own = EnvelopeMeta::default();
     page.describe(&mut own);
@@ -159,7 +144,7 @@ pub(super) fn page_of_changes(
     proposal: &Proposal,
     limit: Option<u64>,
     cursor: Option<String>,
-) -> Result<ListPage, ToolError> {
+) -> Result<ListPage, Refusal> {
     let workspace = call.workspace()?;
     let types = types_of(&proposal.changes);
     let mut state = DefaultHasher::new();

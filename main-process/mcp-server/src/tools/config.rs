@@ -1,7 +1,7 @@
 //! The project configuration without secrets.
 
 use super::shape::REDACTED;
-use crate::{AgentCall, EnvelopeMeta, SurfaceTool, ToolReply, escape::escape_hidden_json};
+use crate::{EnvelopeMeta, SurfaceTool, ToolReply, escape::escape_hidden_json, schema::NoArguments};
 use serde_json::{Value, json};
 use shared_protocol::secret_names::looks_secret;
 
@@ -11,9 +11,8 @@ pub(super) fn tool() -> SurfaceTool {
         "get_project_config",
         "Get project config",
         "Get the project configuration (draftboard.toml). Sensitive fields are redacted. Drafts do not change it.",
-        json!({}),
         json!({ "type": "object" }),
-        |call: &AgentCall| {
+        |call, _: NoArguments| {
             let workspace = call.workspace()?;
             let meta = EnvelopeMeta { revision: workspace.revision().0, ..EnvelopeMeta::default() };
             ToolReply::new(&redact(&workspace.config), meta)

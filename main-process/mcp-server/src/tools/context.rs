@@ -1,9 +1,9 @@
 //! The state that the designer sees.
 
 use crate::escape::escape_hidden;
-use crate::{AgentCall, AgentWorkspaceView, EnvelopeMeta, SurfaceTool, ToolError, ToolReply};
+use crate::{AgentCall, AgentWorkspaceView, EnvelopeMeta, SurfaceTool, ToolReply, schema::NoArguments};
 use serde_json::{Value, json};
-use shared_protocol::{Board, ElementId};
+use shared_protocol::{Board, ElementId, Refusal};
 
 /// The maximum number of selected elements described; the total is always returned.
 const MAX_SELECTED_ELEMENTS: usize = 100;
@@ -14,9 +14,8 @@ pub(super) fn tool() -> SurfaceTool {
         "get_workbench_context",
         "Workbench context",
         "Get what the designer sees now: revision, boards, active board, selection, viewport, problems, spec bundles, mode. Call this first.",
-        json!({}),
         json!({ "type": "object" }),
-        |call| {
+        |call, _: NoArguments| {
             let (data, meta) = context(call)?;
             ToolReply::new(&data, meta)
         },
@@ -25,7 +24,7 @@ pub(super) fn tool() -> SurfaceTool {
 }
 
 /// Builds the data for the tool and the resource.
-pub(crate) fn context(call: &AgentCall) -> Result<(Value, EnvelopeMeta), ToolError> {
+pub(crate) fn context(call: &AgentCall) -> Result<(Value, EnvelopeMeta), Refusal> {
     let workspace = call.workspace()?;
     let snapshot = &workspace.snapshot;
     let active = workspace.visible_board().and_then(|id| snapshot.board(id));

@@ -5,22 +5,27 @@ use super::{
     shape::{self, AnswerDetail},
 };
 use crate::{
-    AgentCall, AgentWorkspaceView, EnvelopeMeta, SurfaceTool, ToolError, ToolReply,
+    AgentCall, AgentWorkspaceView, EnvelopeMeta, SurfaceTool, ToolReply,
     page::{self, DEFAULT_PAGE_ITEMS, ListPage, MAX_PAGE_ITEMS, PageRequest},
 };
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
-use shared_protocol::{Board, Edge, Node, registry::TypePattern};
+use shared_protocol::{Board, Edge, Node, Refusal, RefusalCode, registry::TypePattern};
 use std::sync::Arc;
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct ListResourcesArguments {
+    /// name or id; default: the active board
     board: Option<String>,
+    /// * matches any text
     type_id: Option<String>,
+    /// direct children of this node
     parent_id: Option<String>,
     #[serde(default)]
     detail: AnswerDetail,
+    #[schemars(range(min = 1, max = MAX_PAGE_ITEMS))]
     limit: Option<u64>,
     offset: Option<u64>,
     cursor: Option<String>,
@@ -32,15 +37,6 @@ pub(super) fn list_resources() -> SurfaceTool {
         "list_resources",
         "List resources",
         "List the nodes of a board in pages. Sensitive values are redacted.",
-        json!({
-            "board": { "type": "string", "description": "name or id; default: the active board" },
-            "typeId": { "type": "string", "description": "* matches any text" },
-            "parentId": { "type": "string", "description": "only direct children of this node" },
-            "detail": { "enum": ["ids", "summary", "full"] },
-            "limit": { "type": "integer", "minimum": 1, "maximum": MAX_PAGE_ITEMS },
-            "offset": { "type": "integer", "minimum": 0 },
-            "cursor": { "type": "string" }
-        }),
         json!({ "type": "array" }),
         list,
     )
@@ -48,9 +44,8 @@ pub(super) fn list_resources() -> SurfaceTool {
     .of_drafts()
 }
 
-fn list(call: &AgentCall) -> Result<ToolReply, ToolError> {
+fn list(call: &AgentCall, arguments: ListResourcesArguments) -> Result<ToolReply, Refusal> {
     let workspace = call.workspace()?;
-    let arguments: ListResourcesArguments = call.arguments()?;
     let board = board::find(workspace, arguments.board.as_deref())?;
     let pattern = arguments.type_id.as_deref().map(type_pattern).transpose()?;
     let parent = match &arguments.parent_id {
@@ -83,9 +78,8 @@ fn list(call: &AgentCall) -> Result<ToolReply, ToolError> {
     Ok(ToolReply { data: page.json(), meta, ..ToolReply::default() })
 }
 
-fn type_pattern(text: &str) -> Result<TypePattern, ToolError> {
-    TypePattern::parse(text)
-        .map_err(|message| ToolError::new(crate::ToolErrorCode::BadRequest, message).field("typeId"))
+fn type_pattern(text: &str) -> Result<TypePattern, Refusal> {
+    TypePattern::parse(text).map_err(|message| Refusal::new(RefusalCode::BadRequest, message).field("typeId"))
 }
 
 fn meta(workspace: &AgentWorkspaceView, board: &Board) -> EnvelopeMeta {
@@ -96,12 +90,15 @@ fn meta(workspace: &AgentWorkspaceView, board: &Board) -> EnvelopeMeta {
     }
 }
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct DiagramArguments {
+    /// name or id; default: the active board
     board: Option<String>,
     #[serde(default)]
     detail: AnswerDetail,
+    /// nodes and edges
+    #[schemars(range(min = 1, max = MAX_PAGE_ITEMS))]
     limit: Option<u64>,
     cursor: Option<String>,
 }
@@ -112,16 +109,9 @@ pub(super) fn get_diagram() -> SurfaceTool {
         "get_diagram",
         "Get diagram",
         "Get a whole board: nodes and edges. Large boards come in pages, nodes first.",
-        json!({
-            "board": { "type": "string", "description": "name or id; default: the active board" },
-            "detail": { "enum": ["ids", "summary", "full"] },
-            "limit": { "type": "integer", "minimum": 1, "maximum": MAX_PAGE_ITEMS, "description": "nodes and edges together" },
-            "cursor": { "type": "string" }
-        }),
         json!({ "type": "object", "properties": { "nodes": { "type": "array" }, "edges": { "type": "array" } } }),
-        |call| {
+        |call, arguments: DiagramArguments| {
             let workspace = call.workspace()?;
-            let arguments: DiagramArguments = call.arguments()?;
             let board = board::find(workspace, arguments.board.as_deref())?;
             diagram(workspace, board, arguments, call.view.generation)
         },
@@ -140,7 +130,7 @@ fn diagram(
     board: &Board,
     arguments: DiagramArguments,
     generation: u64,
-) -> Result<ToolReply, ToolError> {
+) -> Result<ToolReply, Refusal> {
     let snapshot = &workspace.snapshot;
     let mut elements: Vec<DiagramElement<'_>> =
         snapshot.nodes_on(board.id).map(|node| DiagramElement::Node(node)).collect();
@@ -174,6 +164,6 @@ pub(crate) fn whole_board(
     workspace: &AgentWorkspaceView,
     board: &Board,
     generation: u64,
-) -> Result<ToolReply, ToolError> {
+) -> Result<ToolReply, Refusal> {
     diagram(workspace, board, DiagramArguments::default(), generation)
 }

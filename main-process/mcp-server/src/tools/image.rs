@@ -3,7 +3,8 @@
 use super::board;
 use crate::{
     AgentCall, AgentWorkspaceView, BoardImageRequest, BoardImageSubject, EnvelopeMeta, SurfaceTool,
-    ToolError, ToolErrorCode, ToolReply, draft,
+    ToolReply,
+    draft::{self, RequestedView},
 };
 use authority::{
     Snapshot,
@@ -11,10 +12,12 @@ use authority::{
 };
 use base64::Engine as _;
 use rmcp::model::ContentBlock;
+use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 use shared_protocol::{
-    Board, BoardId, BoardKind, ElementId, Node, NodeId, PropKey, ProposalSubject, review::ProposedElement,
+    Board, BoardId, BoardKind, ElementId, Node, NodeId, PropKey, ProposalSubject, Refusal, RefusalCode,
+    review::ProposedElement,
 };
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -24,29 +27,36 @@ const SIDE_RANGE_PX: std::ops::RangeInclusive<u32> = 128..=4_096;
 const MAX_IMAGE_BYTES: usize = 700 * 1024;
 const MAX_IMAGE_NODES: usize = 200;
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum RequestedImage {
     #[default]
     Board,
     Selection,
-    /// The diff of a proposal over the current board.
+    // The diff of a proposal over the current board.
     Proposal,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct ImageArguments {
+    /// name or id; default: the active board
     board: Option<String>,
     #[serde(default)]
     of: RequestedImage,
     #[serde(default)]
+    #[schemars(length(max = MAX_IMAGE_NODES))]
     nodes: Vec<String>,
-    /// The page to render with its components.
+    /// ui.route node by name, id or path such as /orders
     page: Option<String>,
+    /// in pixels
+    #[schemars(range(min = *SIDE_RANGE_PX.start(), max = *SIDE_RANGE_PX.end()))]
     longest_side: Option<u32>,
     #[serde(default)]
     dark: bool,
+    #[serde(rename = "view")]
+    _view: Option<RequestedView>,
+    proposal: Option<String>,
 }
 
 pub(super) fn tool() -> SurfaceTool {
@@ -55,25 +65,8 @@ pub(super) fn tool() -> SurfaceTool {
         "get_board_image",
         "Board image",
         "Get a PNG of a board, the designer's selection, the given nodes with their surroundings, or the diff of one of your proposals (of: proposal). With page, render that page of an interface board with its components.",
-        json!({
-            "board": { "type": "string", "description": "name or id; default: the active board" },
-            "of": { "enum": ["board", "selection", "proposal"] },
-            "nodes": { "type": "array", "items": { "type": "string" }, "maxItems": MAX_IMAGE_NODES },
-            "page": { "type": "string", "description": "ui.route node by name, id or path such as /orders" },
-            "longestSide": { "type": "integer", "minimum": SIDE_RANGE_PX.start(), "maximum": SIDE_RANGE_PX.end(), "description": "longest side in pixels" },
-            "dark": { "type": "boolean" },
-            "view": { "enum": ["current", "draft"] },
-            "proposal": { "type": "string" }
-        }),
         json!({ "type": "object" }),
-        |call| {
-            Box::pin(async move {
-                let work = tokio::task::spawn_blocking(move || draw(&call));
-                work.await.unwrap_or_else(|_| {
-                    Err(ToolError::new(ToolErrorCode::Internal, "Drawing the image failed"))
-                })
-            })
-        },
+        draw,
     )
 }
 
@@ -82,7 +75,7 @@ pub(super) fn find_page(
     workspace: &AgentWorkspaceView,
     board: &Board,
     named: &str,
-) -> Result<NodeId, ToolError> {
+) -> Result<NodeId, Refusal> {
     let snapshot = &workspace.snapshot;
     if named.starts_with('/')
         && let Some(page) = page_at(snapshot, board, named)
@@ -100,7 +93,7 @@ pub(super) fn find_page(
     })?;
     if node.type_id.as_str() != "ui.route" {
         let message = format!("{} is a {}, not a page", node.name, node.type_id);
-        return Err(ToolError::new(ToolErrorCode::BadRequest, message).field("page"));
+        return Err(Refusal::new(RefusalCode::BadRequest, message).field("page"));
     }
     Ok(node.id)
 }
@@ -120,34 +113,29 @@ struct ImageTarget {
     subject: BoardImageSubject,
 }
 
-fn draw(call: &AgentCall) -> Result<ToolReply, ToolError> {
-    // A proposal diff is drawn over the current board, so the draft view does not apply.
-    let is_diff = call.arguments.get("of") == Some(&json!("proposal"));
-    let named = if is_diff { call.arguments.get("proposal").cloned() } else { None };
+fn draw(call: &AgentCall, arguments: ImageArguments) -> Result<ToolReply, Refusal> {
     let mut call = call.clone();
-    if is_diff {
-        call.arguments.remove("proposal");
-        call.arguments.remove("view");
-    } else {
+    // A proposal diff is drawn over the current board, so the draft view does not apply.
+    if arguments.of != RequestedImage::Proposal {
         (call, _) = draft::resolve(call)?;
     }
-    let (workspace, arguments): (_, ImageArguments) = (call.workspace()?, call.arguments()?);
+    let workspace = call.workspace()?;
     let longest = arguments.longest_side.unwrap_or(DEFAULT_SIDE_PX);
     if !SIDE_RANGE_PX.contains(&longest) {
         let message =
             format!("longestSide must be between {} and {}", SIDE_RANGE_PX.start(), SIDE_RANGE_PX.end());
-        return Err(ToolError::new(ToolErrorCode::BadRequest, message).field("longestSide"));
+        return Err(Refusal::new(RefusalCode::BadRequest, message).field("longestSide"));
     }
     if arguments.nodes.len() > MAX_IMAGE_NODES {
-        return Err(ToolError::new(
-            ToolErrorCode::BadRequest,
+        return Err(Refusal::new(
+            RefusalCode::BadRequest,
             format!("nodes can have at most {MAX_IMAGE_NODES} entries"),
         )
         .field("nodes"));
     }
     let selection = workspace.presence.selection.clone();
     let ImageTarget { board, subject: of } = match arguments.of {
-        RequestedImage::Proposal => resolve_proposal_target(&call, named.as_ref(), &arguments)?,
+        RequestedImage::Proposal => resolve_proposal_target(&call, &arguments)?,
         _ => resolve_target(workspace, &arguments)?,
     };
     let mut picture =
@@ -158,7 +146,7 @@ fn draw(call: &AgentCall) -> Result<ToolReply, ToolError> {
         png = call.workbench.picture(&workspace.snapshot, &picture)?;
     }
     if png.len() > MAX_IMAGE_BYTES {
-        return Err(ToolError::new(ToolErrorCode::LimitExceeded, "The image is too large")
+        return Err(Refusal::new(RefusalCode::LimitExceeded, "The image is too large")
             .hint("Pass nodes to draw only a part of the board."));
     }
     let meta = EnvelopeMeta {
@@ -176,7 +164,7 @@ fn draw(call: &AgentCall) -> Result<ToolReply, ToolError> {
 fn resolve_target(
     workspace: &AgentWorkspaceView,
     arguments: &ImageArguments,
-) -> Result<ImageTarget, ToolError> {
+) -> Result<ImageTarget, Refusal> {
     let board = board::find(workspace, arguments.board.as_deref())?;
     let selection = &workspace.presence.selection;
     let page = arguments.page.as_deref().map(|named| find_page(workspace, board, named)).transpose()?;
@@ -190,9 +178,7 @@ fn resolve_target(
         }
         None if arguments.of == RequestedImage::Board => BoardImageSubject::Board,
         None if selection.is_empty() => {
-            return Err(
-                ToolError::new(ToolErrorCode::NotFound, "The designer has selected nothing").field("of")
-            );
+            return Err(Refusal::new(RefusalCode::NotFound, "The designer has selected nothing").field("of"));
         }
         None => BoardImageSubject::Elements(selection.clone()),
     };
@@ -200,23 +186,17 @@ fn resolve_target(
 }
 
 /// Resolves a proposal of the client on the named board, the active board, or the first board that it touches.
-fn resolve_proposal_target(
-    call: &AgentCall,
-    named: Option<&Value>,
-    arguments: &ImageArguments,
-) -> Result<ImageTarget, ToolError> {
+fn resolve_proposal_target(call: &AgentCall, arguments: &ImageArguments) -> Result<ImageTarget, Refusal> {
     let (workspace, review) = (call.workspace()?, &call.view.review);
     if arguments.page.is_some() || !arguments.nodes.is_empty() {
         let message = "of: proposal draws everything the proposal touches on a board";
-        return Err(ToolError::new(ToolErrorCode::BadRequest, message)
-            .field("of")
-            .hint("Omit page and nodes."));
+        return Err(Refusal::new(RefusalCode::BadRequest, message).field("of").hint("Omit page and nodes."));
     }
-    let proposal = draft::resolve_own_proposal(call, named)?;
+    let proposal = draft::resolve_own_proposal(call, arguments.proposal.as_deref())?;
     let opened = open(review, &workspace.snapshot, proposal, 0)?;
     if let Some(why) = opened.conflicts.first() {
         let message = format!("The workspace conflicts with this proposal: {why}");
-        return Err(ToolError::new(ToolErrorCode::Stale, message).field("proposal"));
+        return Err(Refusal::new(RefusalCode::Stale, message).field("proposal"));
     }
     let is_drawn = |element: &&ProposedElement| {
         matches!(element.subject, ProposalSubject::Node(_) | ProposalSubject::Edge(_))
@@ -233,14 +213,14 @@ fn resolve_proposal_target(
         }
     };
     let nothing = || {
-        ToolError::new(ToolErrorCode::NotFound, "The proposal has no visible changes on this board")
+        Refusal::new(RefusalCode::NotFound, "The proposal has no visible changes on this board")
             .field("board")
             .hint("Call get_proposal for a description of its changes.")
     };
     let board = board.ok_or_else(nothing)?.clone();
     let overlay = ProposalOverlay::rebase_keeping_places(snapshot, &opened.changes);
     let after = overlay
-        .map_err(|_| ToolError::new(ToolErrorCode::Stale, "The workspace conflicts with this proposal"))?;
+        .map_err(|_| Refusal::new(RefusalCode::Stale, "The workspace conflicts with this proposal"))?;
     Ok(ImageTarget {
         board,
         subject: BoardImageSubject::Proposal { after: Box::new(after.state), elements: opened.elements },

@@ -3,16 +3,18 @@
 use super::changes::page_of_changes;
 use crate::escape::escape_hidden;
 use crate::{
-    AgentCall, AgentWorkspaceView, EnvelopeMeta, SurfaceTool, ToolError, ToolErrorCode, ToolReply,
+    AgentCall, AgentWorkspaceView, EnvelopeMeta, SurfaceTool, ToolReply,
     page::{MAX_PAGE_ITEMS, with_list},
+    schema::NoArguments,
 };
 use authority::{
     Snapshot,
     proposals::{ReviewQueue, brief as judge, field_clashes, lines, risks},
 };
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use shared_protocol::{Proposal, ProposalState, ProposalSubject};
+use shared_protocol::{Proposal, ProposalState, ProposalSubject, Refusal, RefusalCode};
 use std::sync::Arc;
 
 /// The maximum number of elements described per proposal; the total is always returned.
@@ -25,9 +27,8 @@ pub(super) fn list() -> SurfaceTool {
         "list_proposals",
         "List proposals",
         "List your proposals: waiting ones first (highest risk, then oldest), then drafts, then decided ones; and how many others wait. Without a connection there is no list: call get_proposal with an id.",
-        json!({}),
         json!({ "type": "object", "properties": { "proposals": { "type": "array" } } }),
-        |call| {
+        |call, _: NoArguments| {
             let workspace = call.workspace()?;
             let data = describe_queue(call);
             let total = data["proposals"].as_array().map_or(0, Vec::len);
@@ -38,12 +39,13 @@ pub(super) fn list() -> SurfaceTool {
     )
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct GetProposalArguments {
     id: String,
     #[serde(default)]
     changes: bool,
+    #[schemars(range(min = 1, max = MAX_PAGE_ITEMS))]
     limit: Option<u64>,
     cursor: Option<String>,
 }
@@ -54,24 +56,20 @@ pub(super) fn get() -> SurfaceTool {
         "get_proposal",
         "Get proposal",
         "Get one of your proposals: state, decisions, the reviewer's reason and comments, and a description of its changes. With changes: true, also get each change, in pages.",
-        json!({
-            "id": { "type": "string" }, "changes": { "type": "boolean" },
-            "limit": { "type": "integer", "minimum": 1, "maximum": MAX_PAGE_ITEMS }, "cursor": { "type": "string" }
-        }),
         json!({ "type": "object" }),
         get_one,
     )
 }
 
-fn get_one(call: &AgentCall) -> Result<ToolReply, ToolError> {
+fn get_one(call: &AgentCall, arguments: GetProposalArguments) -> Result<ToolReply, Refusal> {
     let workspace = call.workspace()?;
-    let GetProposalArguments { id, changes, limit, cursor } = call.arguments()?;
+    let GetProposalArguments { id, changes, limit, cursor } = arguments;
     let mut meta = EnvelopeMeta { revision: workspace.revision().0, ..EnvelopeMeta::default() };
     let data = describe_proposal(call, &id)?;
     if !changes && (limit.is_some() || cursor.is_some()) {
         let field = if limit.is_some() { "limit" } else { "cursor" };
         let message = format!("{field} requires changes: true");
-        return Err(ToolError::new(ToolErrorCode::BadRequest, message).field(field));
+        return Err(Refusal::new(RefusalCode::BadRequest, message).field(field));
     }
     if !changes {
         return ToolReply::new(&data, meta);
@@ -144,9 +142,9 @@ fn summarize(review: &ReviewQueue, proposal: &Proposal) -> Value {
 }
 
 /// Returns a proposal of the client. A proposal of another client is reported as not found.
-fn own_proposal<'a>(call: &'a AgentCall, id: &str) -> Result<&'a Arc<Proposal>, ToolError> {
+fn own_proposal<'a>(call: &'a AgentCall, id: &str) -> Result<&'a Arc<Proposal>, Refusal> {
     let unknown = || {
-        ToolError::new(ToolErrorCode::NotFound, format!("Proposal `{}` does not exist", escape_hidden(id)))
+        Refusal::new(RefusalCode::NotFound, format!("Proposal `{}` does not exist", escape_hidden(id)))
             .field("id")
     };
     let id = id.parse().map_err(|_| unknown())?;
@@ -154,7 +152,7 @@ fn own_proposal<'a>(call: &'a AgentCall, id: &str) -> Result<&'a Arc<Proposal>, 
 }
 
 /// Returns all data of a proposal except its list of changes.
-pub(crate) fn describe_proposal(call: &AgentCall, id: &str) -> Result<Value, ToolError> {
+pub(crate) fn describe_proposal(call: &AgentCall, id: &str) -> Result<Value, Refusal> {
     let workspace: &AgentWorkspaceView = call.workspace()?;
     let (review, proposal) = (&call.view.review, own_proposal(call, id)?);
     let mut data = summarize(review, proposal);

@@ -3,12 +3,13 @@
 use super::shape::{REDACTED, property};
 use crate::escape::escape_hidden;
 use crate::{
-    AgentCall, EnvelopeMeta, FoundEntity, SurfaceTool, ToolError, ToolErrorCode, ToolReply,
+    AgentCall, EnvelopeMeta, FoundEntity, SurfaceTool, ToolReply,
     page::{self, MAX_PAGE_ITEMS, PageRequest},
 };
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use shared_protocol::{Node, TypeDef};
+use shared_protocol::{Node, Refusal, RefusalCode, TypeDef};
 use std::borrow::Cow;
 
 const DEFAULT_RESULTS: usize = 20;
@@ -16,7 +17,7 @@ const MAX_QUERY_CHARS: usize = 200;
 /// The maximum number of entities in the results; `search_entities` returns all.
 const MAX_ENTITY_RESULTS: usize = 500;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum SearchKind {
     Nodes,
@@ -24,11 +25,12 @@ enum SearchKind {
     Entities,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct SearchArguments {
     query: String,
     kind: Option<SearchKind>,
+    #[schemars(range(min = 1, max = MAX_PAGE_ITEMS))]
     limit: Option<u64>,
     cursor: Option<String>,
 }
@@ -39,12 +41,6 @@ pub(super) fn tool() -> SurfaceTool {
         "search",
         "Search",
         "Search nodes of all boards, types and spec entities by words in id, name, label, type, title or values. Every word must match. Best matches first.",
-        json!({
-            "query": { "type": "string" },
-            "kind": { "enum": ["nodes", "types", "entities"] },
-            "limit": { "type": "integer", "minimum": 1, "maximum": MAX_PAGE_ITEMS },
-            "cursor": { "type": "string" }
-        }),
         json!({ "type": "array" }),
         search,
     )
@@ -72,14 +68,13 @@ enum SearchMatch<'a> {
     Entity(FoundEntity),
 }
 
-fn search(call: &AgentCall) -> Result<ToolReply, ToolError> {
+fn search(call: &AgentCall, arguments: SearchArguments) -> Result<ToolReply, Refusal> {
     let workspace = call.workspace()?;
-    let arguments: SearchArguments = call.arguments()?;
     let query: String = arguments.query.to_lowercase();
     let words: Vec<&str> = query.split_whitespace().collect();
     if words.is_empty() || query.chars().count() > MAX_QUERY_CHARS {
         let message = format!("query must have 1 to {MAX_QUERY_CHARS} characters");
-        return Err(ToolError::new(ToolErrorCode::BadRequest, message).field("query"));
+        return Err(Refusal::new(RefusalCode::BadRequest, message).field("query"));
     }
     let snapshot = &workspace.snapshot;
     let mut found: Vec<(u32, SearchMatch<'_>)> = Vec::new();

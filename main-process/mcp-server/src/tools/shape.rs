@@ -3,6 +3,7 @@
 
 use crate::escape::escape_hidden;
 use crate::{AgentWorkspaceView, escape::escape_hidden_json};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use shared_protocol::secret_names::looks_secret;
@@ -11,7 +12,7 @@ use std::{borrow::Cow, collections::BTreeMap};
 
 pub(crate) const REDACTED: &str = "[redacted]";
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum AnswerDetail {
     Ids,

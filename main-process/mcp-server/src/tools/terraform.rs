@@ -3,37 +3,31 @@
 use super::{board, shape::REDACTED};
 use crate::escape::escape_hidden;
 use crate::{
-    AgentCall, AgentWorkspaceView, BoardHcl, EnvelopeDiagnostic, EnvelopeMeta, SurfaceTool, ToolError,
-    ToolErrorCode, ToolReply,
+    AgentCall, AgentWorkspaceView, BoardHcl, EnvelopeDiagnostic, EnvelopeMeta, SurfaceTool, ToolReply,
     page::{self, ListPage, MAX_DATA_BYTES, MAX_PAGE_ITEMS, PageRequest},
 };
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use shared_protocol::secret_names::looks_secret;
 use shared_protocol::{
     Board, BoardKind, Node, NodeId,
     messages::ProblemSeverity,
     terraform::{CostView, NodeCost, TerraformFindingView},
 };
+use shared_protocol::{Refusal, RefusalCode, secret_names::looks_secret};
 use std::{collections::BTreeMap, sync::Arc};
 
-const BOARD: &str = "name or id; default: the active board";
-
 /// Returns the named or default board when it is an infrastructure board.
-pub(super) fn find<'a>(
-    workspace: &'a AgentWorkspaceView,
-    named: Option<&str>,
-) -> Result<&'a Board, ToolError> {
+pub(super) fn find<'a>(workspace: &'a AgentWorkspaceView, named: Option<&str>) -> Result<&'a Board, Refusal> {
     let found = match named {
         Some(_) => board::find(workspace, named)?,
         None => infrastructure_board(workspace).ok_or_else(|| {
-            ToolError::new(ToolErrorCode::NotFound, "The workspace has no infrastructure board")
-                .field("board")
+            Refusal::new(RefusalCode::NotFound, "The workspace has no infrastructure board").field("board")
         })?,
     };
     if found.kind != BoardKind::Infrastructure {
         let message = format!("Board {} is not an infrastructure board", found.name);
-        return Err(ToolError::new(ToolErrorCode::BadRequest, message).field("board"));
+        return Err(Refusal::new(RefusalCode::BadRequest, message).field("board"));
     }
     Ok(found)
 }
@@ -54,27 +48,16 @@ fn meta(workspace: &AgentWorkspaceView, board: &Board) -> EnvelopeMeta {
     }
 }
 
-/// Runs on a blocking thread, because a large board takes long.
-fn on_blocking_thread(
-    run: fn(&AgentCall) -> Result<ToolReply, ToolError>,
-) -> impl Fn(AgentCall) -> crate::ReplyFuture + Send + Sync {
-    move |call| {
-        Box::pin(async move {
-            let work = tokio::task::spawn_blocking(move || run(&call));
-            work.await.unwrap_or_else(|_| {
-                Err(ToolError::new(ToolErrorCode::Internal, "The tool failed unexpectedly"))
-            })
-        })
-    }
-}
-
 // ---- files --------------------------------------------------------------------------------------------------------------
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct GenerateHclArguments {
+    /// name or id; default: the active board
     board: Option<String>,
+    /// only this file
     file: Option<String>,
+    /// lines of file to skip
     offset: Option<u64>,
 }
 
@@ -84,21 +67,15 @@ pub(super) fn generate_hcl() -> SurfaceTool {
         "generate_hcl",
         "Generate HCL",
         "Generate the Terraform files of a board: {filename: content}. Writes nothing to disk.",
-        json!({
-            "board": { "type": "string", "description": BOARD },
-            "file": { "type": "string", "description": "return only this file" },
-            "offset": { "type": "integer", "minimum": 0, "description": "lines to skip; requires file" }
-        }),
         json!({ "type": "object" }),
-        on_blocking_thread(generate),
+        generate,
     )
     .cacheable()
     .of_drafts()
 }
 
-fn generate(call: &AgentCall) -> Result<ToolReply, ToolError> {
+fn generate(call: &AgentCall, arguments: GenerateHclArguments) -> Result<ToolReply, Refusal> {
     let workspace = call.workspace()?;
-    let arguments: GenerateHclArguments = call.arguments()?;
     let board = find(workspace, arguments.board.as_deref())?;
     let hcl = call.workbench.hcl(workspace, board.id)?;
     let mut meta = meta(workspace, board);
@@ -111,7 +88,7 @@ fn generate(call: &AgentCall) -> Result<ToolReply, ToolError> {
             BTreeMap::from([(file.as_str(), part)])
         }
         None if arguments.offset.is_some() => {
-            return Err(ToolError::new(ToolErrorCode::BadRequest, "offset requires file").field("offset"));
+            return Err(Refusal::new(RefusalCode::BadRequest, "offset requires file").field("offset"));
         }
         None => {
             let mut left = MAX_DATA_BYTES;
@@ -133,16 +110,18 @@ fn generate(call: &AgentCall) -> Result<ToolReply, ToolError> {
 }
 
 /// Returns the text of one file, redacted and escaped.
-pub(crate) fn file_of(hcl: &BoardHcl, file: &str) -> Result<String, ToolError> {
+pub(crate) fn file_of(hcl: &BoardHcl, file: &str) -> Result<String, Refusal> {
     match hcl.files.get(file) {
         Some(text) => Ok(redact_file(file, text)),
-        None => Err(ToolError::new(
-            ToolErrorCode::NotFound,
-            format!("File `{}` does not exist", escape_hidden(file)),
-        )
-        .field("file")
-        .suggest(authority::similar(file, hcl.files.keys().map(String::as_str)))
-        .hint(format!("Available files: {}.", hcl.files.keys().cloned().collect::<Vec<_>>().join(", ")))),
+        None => {
+            Err(Refusal::new(RefusalCode::NotFound, format!("File `{}` does not exist", escape_hidden(file)))
+                .field("file")
+                .suggest(authority::similar(file, hcl.files.keys().map(String::as_str)))
+                .hint(format!(
+                    "Available files: {}.",
+                    hcl.files.keys().cloned().collect::<Vec<_>>().join(", ")
+                )))
+        }
     }
 }
 
@@ -214,10 +193,12 @@ fn redact_file(file: &str, text: &str) -> String {
 
 // ---- deployment status ----------------------------------------------------------------------------------------------------
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct BoardPageArguments {
+    /// name or id; default: the active board
     board: Option<String>,
+    #[schemars(range(min = 1, max = MAX_PAGE_ITEMS))]
     limit: Option<u64>,
     cursor: Option<String>,
 }
@@ -236,14 +217,6 @@ impl BoardPageArguments {
     }
 }
 
-fn page_schema() -> Value {
-    json!({
-        "board": { "type": "string", "description": BOARD },
-        "limit": { "type": "integer", "minimum": 1, "maximum": MAX_PAGE_ITEMS },
-        "cursor": { "type": "string" }
-    })
-}
-
 /// Encodes a page as an object keyed by node id.
 fn by_node(page: &ListPage, nodes: &[NodeId]) -> String {
     let ids = nodes.iter().skip(page.start);
@@ -257,7 +230,6 @@ pub(super) fn get_deployment_status() -> SurfaceTool {
         "get_deployment_status",
         "Get deployment status",
         "Deployment status: {instanceId: pending | creating | updating | created | failed | destroyed}, as of the last run or state file.",
-        page_schema(),
         json!({ "type": "object" }),
         status,
     )
@@ -265,9 +237,8 @@ pub(super) fn get_deployment_status() -> SurfaceTool {
     .of_drafts()
 }
 
-fn status(call: &AgentCall) -> Result<ToolReply, ToolError> {
+fn status(call: &AgentCall, arguments: BoardPageArguments) -> Result<ToolReply, Refusal> {
     let workspace = call.workspace()?;
-    let arguments: BoardPageArguments = call.arguments()?;
     let board = find(workspace, arguments.board.as_deref())?;
     let deployed: Vec<(NodeId, &str)> = workspace
         .snapshot
@@ -296,16 +267,14 @@ pub(super) fn estimate_costs() -> SurfaceTool {
         "estimate_costs",
         "Estimate costs",
         "Estimate monthly costs: {instanceId: {monthly, currency, basis, breakdown}}. An unknown cost is null, never 0. meta.totals has the sums.",
-        page_schema(),
         json!({ "type": "object" }),
-        on_blocking_thread(costs),
+        costs,
     )
     .of_drafts()
 }
 
-fn costs(call: &AgentCall) -> Result<ToolReply, ToolError> {
+fn costs(call: &AgentCall, arguments: BoardPageArguments) -> Result<ToolReply, Refusal> {
     let workspace = call.workspace()?;
-    let arguments: BoardPageArguments = call.arguments()?;
     let board = find(workspace, arguments.board.as_deref())?;
     let cost = call.workbench.cost(workspace, board.id)?;
     let ids: Vec<NodeId> = cost.nodes.iter().map(|node| node.node).collect();

@@ -3,30 +3,35 @@
 use super::shape::{AnswerDetail, REDACTED};
 use crate::escape::escape_hidden;
 use crate::{
-    AgentCall, EnvelopeMeta, SurfaceTool, ToolError, ToolErrorCode, ToolReply,
+    AgentCall, EnvelopeMeta, SurfaceTool, ToolReply,
     escape::escape_hidden_json,
     page::{self, MAX_PAGE_ITEMS, PageRequest},
 };
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use shared_protocol::{
-    BoardKind, TypeDef, TypeId,
+    BoardKind, Refusal, RefusalCode, TypeDef, TypeId,
     registry::{PortDirection, PortSide, PropDef},
 };
 use std::sync::Arc;
 
 const DEFAULT_TYPES: usize = 25;
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct TypesArguments {
+    /// only this type
     type_id: Option<String>,
+    /// such as aws, azurerm or ui
     provider: Option<String>,
     category: Option<String>,
+    #[schemars(extend("enum" = BoardKind::ALL), with = "Option<String>")]
     board_kind: Option<BoardKind>,
     query: Option<String>,
     #[serde(default)]
     detail: AnswerDetail,
+    #[schemars(range(min = 1, max = MAX_PAGE_ITEMS))]
     limit: Option<u64>,
     offset: Option<u64>,
     cursor: Option<String>,
@@ -38,31 +43,19 @@ pub(super) fn tool() -> SurfaceTool {
         "get_available_resource_types",
         "Available resource types",
         "List the node types that you can place, with containment rules, handles and properties. Filter by provider, category, board kind or text.",
-        json!({
-            "typeId": { "type": "string", "description": "return only this type" },
-            "provider": { "type": "string", "description": "provider, such as aws, azurerm or ui" },
-            "category": { "type": "string" },
-            "boardKind": { "enum": ["infrastructure", "interface", "spec"] },
-            "query": { "type": "string" },
-            "detail": { "enum": ["ids", "summary", "full"] },
-            "limit": { "type": "integer", "minimum": 1, "maximum": MAX_PAGE_ITEMS },
-            "offset": { "type": "integer", "minimum": 0 },
-            "cursor": { "type": "string" }
-        }),
         json!({ "type": "array" }),
         types,
     )
     .cacheable()
 }
 
-fn types(call: &AgentCall) -> Result<ToolReply, ToolError> {
+fn types(call: &AgentCall, arguments: TypesArguments) -> Result<ToolReply, Refusal> {
     let workspace = call.workspace()?;
-    let arguments: TypesArguments = call.arguments()?;
     let registry = workspace.snapshot.registry();
     if let Some(id) = &arguments.type_id {
         let id = TypeId::parse(id.as_str())
-            .map_err(|error| ToolError::new(ToolErrorCode::BadRequest, error.to_string()).field("typeId"))?;
-        registry.require(&id).map_err(|refusal| ToolError::from(refusal).field("typeId"))?;
+            .map_err(|error| Refusal::new(RefusalCode::BadRequest, error.to_string()).field("typeId"))?;
+        registry.require(&id).map_err(|refusal| refusal.field("typeId"))?;
     }
     let query = arguments.query.as_deref().unwrap_or_default().to_lowercase();
     let fits = |def: &&Arc<TypeDef>| {

@@ -1,9 +1,10 @@
 //! The managed servers and manifests whose tools are forwarded.
 
 use crate::escape::escape_hidden;
-use crate::{AgentCall, EnvelopeMeta, SurfaceTool, ToolError, ToolReply};
+use crate::{AgentCall, EnvelopeMeta, SurfaceTool, ToolReply, schema::NoArguments};
 use serde_json::{Value, json};
 use shared_protocol::{
+    Refusal,
     mcp::McpMode,
     upstreams::{ManifestBrief, ServerBrief, ServerState},
 };
@@ -14,13 +15,12 @@ pub(super) fn tool() -> SurfaceTool {
         "list_upstreams",
         "List upstream servers",
         "List the MCP servers and tool manifests that the designer has connected, and the tools of them that you can call in mode guarded.",
-        json!({}),
         json!({ "type": "object" }),
         list,
     )
 }
 
-fn list(call: &AgentCall) -> Result<ToolReply, ToolError> {
+fn list(call: &AgentCall, _: NoArguments) -> Result<ToolReply, Refusal> {
     let proxied_tools = &call.view.proxied_tools;
     let offered: Vec<&str> = proxied_tools.tools(McpMode::Guarded).map(|tool| tool.name()).collect();
     let servers: Vec<Value> =

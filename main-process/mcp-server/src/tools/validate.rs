@@ -3,23 +3,27 @@
 use super::board;
 use crate::escape::escape_hidden;
 use crate::{
-    AgentCall, AgentWorkspaceView, EnvelopeMeta, SurfaceTool, ToolError, ToolReply,
+    AgentCall, AgentWorkspaceView, EnvelopeMeta, SurfaceTool, ToolReply,
     page::{self, DEFAULT_PAGE_ITEMS, MAX_PAGE_ITEMS, PageRequest},
 };
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use shared_protocol::secret_names::looks_secret;
 use shared_protocol::{
     BoardId, BoardKind, ElementId,
     messages::{BoardProblem, ProblemSeverity},
 };
+use shared_protocol::{Refusal, secret_names::looks_secret};
 use std::collections::BTreeSet;
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct ValidateArguments {
+    /// name or id; default: all boards
     board: Option<String>,
+    #[schemars(extend("enum" = [ProblemSeverity::Error, ProblemSeverity::Warning]), with = "Option<String>")]
     severity: Option<ProblemSeverity>,
+    #[schemars(range(min = 1, max = MAX_PAGE_ITEMS))]
     limit: Option<u64>,
     cursor: Option<String>,
 }
@@ -31,12 +35,6 @@ pub(super) fn tool() -> SurfaceTool {
         "Validate diagram",
         "Get errors and warnings of all boards or one: missing values, containment, connections, and configuration that \
          Terraform rejects.",
-        json!({
-            "board": { "type": "string", "description": "board name or id; default: all boards" },
-            "severity": { "enum": ["error", "warning"] },
-            "limit": { "type": "integer", "minimum": 1, "maximum": MAX_PAGE_ITEMS },
-            "cursor": { "type": "string" }
-        }),
         json!({ "type": "object", "properties": { "valid": { "type": "boolean" }, "problems": { "type": "array" } } }),
         validate,
     )
@@ -44,9 +42,8 @@ pub(super) fn tool() -> SurfaceTool {
     .of_drafts()
 }
 
-fn validate(call: &AgentCall) -> Result<ToolReply, ToolError> {
+fn validate(call: &AgentCall, arguments: ValidateArguments) -> Result<ToolReply, Refusal> {
     let workspace = call.workspace()?;
-    let arguments: ValidateArguments = call.arguments()?;
     let board = match &arguments.board {
         Some(named) => Some(board::find(workspace, Some(named))?),
         None => None,

@@ -30,8 +30,9 @@ use std::{
     collections::BTreeMap,
     net::SocketAddr,
     sync::{Arc, Mutex},
-    time::Duration,
 };
+pub(crate) use test_support::PATIENCE;
+use test_support::mcp;
 use tokio::{
     io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHalf, WriteHalf},
     net::TcpStream,
@@ -39,10 +40,9 @@ use tokio::{
     time::timeout,
 };
 
-pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 pub(crate) const TOKEN: &str = "the-token-of-this-run";
 
-pub(crate) struct Bench {
+pub(crate) struct AgentWorkbenchFixture {
     state: Mutex<State>,
     changed: watch::Sender<u64>,
     action_runs: ActionRuns,
@@ -56,7 +56,7 @@ struct State {
     seed: u64,
 }
 
-impl Bench {
+impl AgentWorkbenchFixture {
     pub(crate) fn without_workspace() -> Arc<Self> {
         let state = State { view: Arc::default(), patches: Vec::new(), forgotten: 0, seed: 1_000 };
         Arc::new(Self {
@@ -208,7 +208,7 @@ impl Bench {
     }
 }
 
-impl ReviewSubmitter for Bench {
+impl ReviewSubmitter for AgentWorkbenchFixture {
     fn submit(&self, client: AgentClient, request: AgentRequest, reply: AgentReplyFn) {
         let mut state = self.state.lock().unwrap();
         state.seed += 1;
@@ -225,7 +225,7 @@ impl ReviewSubmitter for Bench {
     }
 }
 
-impl AgentWorkbench for Bench {
+impl AgentWorkbench for AgentWorkbenchFixture {
     fn view(&self) -> Arc<AgentView> {
         Arc::clone(&self.state.lock().unwrap().view)
     }
@@ -292,11 +292,11 @@ impl AgentWorkbench for Bench {
     }
 }
 
-pub(crate) fn service(bench: &Arc<Bench>) -> AgentService {
+pub(crate) fn service(bench: &Arc<AgentWorkbenchFixture>) -> AgentService {
     service_in(bench, McpMode::Observe)
 }
 
-pub(crate) fn service_in(bench: &Arc<Bench>, mode: McpMode) -> AgentService {
+pub(crate) fn service_in(bench: &Arc<AgentWorkbenchFixture>, mode: McpMode) -> AgentService {
     let service = AgentService::new(
         Arc::clone(bench) as Arc<dyn AgentWorkbench>,
         Arc::clone(bench) as Arc<dyn ReviewSubmitter>,
@@ -328,11 +328,7 @@ pub(crate) struct Talk {
 }
 
 pub(crate) fn meta() -> Value {
-    json!({
-        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-        "io.modelcontextprotocol/clientCapabilities": {},
-        "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" }
-    })
+    mcp::stateless_meta(&json!({}))
 }
 
 impl Talk {
@@ -373,17 +369,14 @@ impl Talk {
     }
 
     /// Sends a request and returns its id.
-    pub(crate) async fn begin(&mut self, method: &str, mut params: Value) -> u64 {
+    pub(crate) async fn begin(&mut self, method: &str, params: Value) -> u64 {
         self.next += 1;
-        let token = params["_meta"]["progressToken"].take();
-        if self.modern {
-            params["_meta"] = meta();
-        }
-        if !token.is_null() {
-            params["_meta"]["progressToken"] = token;
-        }
         let id = self.next;
-        self.say(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })).await;
+        let message = match self.modern {
+            true => mcp::stateless_request(id, method, params),
+            false => mcp::request(id, method, params),
+        };
+        self.say(&message).await;
         id
     }
 

@@ -1,7 +1,7 @@
 //! The file in which local tools find the socket of a workspace's main process.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::net::UnixStream;
@@ -121,7 +121,6 @@ fn is_key(text: &str) -> bool {
 pub(super) struct RecordFile {
     pub(super) path: PathBuf,
     pub(super) socket: PathBuf,
-    draft: PathBuf,
     guard: PathBuf,
 }
 
@@ -135,7 +134,6 @@ impl RecordFile {
         Self {
             path: directory.join(format!("{key}.{EXTENSION}")),
             socket: directory.join(format!("{key}.sock")),
-            draft: directory.join(format!("{key}.draft")),
             guard: directory.join("records.lock"),
         }
     }
@@ -167,11 +165,8 @@ impl RecordFile {
     /// it.
     pub(super) fn write(&self, record: &DiscoveryRecord) -> io::Result<()> {
         let text = serde_json::to_vec_pretty(record)?;
-        let _ = fs::remove_file(&self.draft); // left over by a crash
-        let mut draft = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&self.draft)?;
-        draft.write_all(&text)?;
         let _guard = self.guard();
-        fs::rename(&self.draft, &self.path)
+        safe_fs::write_private(&self.path, &text)
     }
 
     /// Removes the record if `unwanted` still matches it. Without the guard, a fresh record that

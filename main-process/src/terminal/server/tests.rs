@@ -1,13 +1,14 @@
 //! Hostile or broken terminals against a real writer and its socket.
 
 use super::{IDLE_LIMIT, MAX_CONNECTIONS, TerminalContext, TerminalServer, serve_connection};
-use crate::testing::{Chance, Running, add_note};
+use crate::testing::{Running, add_note, damage_frame};
 use processes::{DiscoveryRecord, instance};
 use shared_protocol::{
     RefusalCode, Revision,
+    decisions::ListQueue,
     framing::{FrameDecoder, MAX_TERMINAL_FRAME_BYTES, decode_json, encode_json, frame},
-    messages::{FromTerminal, PROTOCOL_VERSION, ToTerminal, WorkbenchRequest},
-    review::TerminalReviewRequest,
+    messages::{FromTerminal, PROTOCOL_VERSION, ToTerminal},
+    requests::{ListProblems, ReadLog, RunCommand, UndoLast, WorkbenchRequest},
 };
 use std::{
     io::{Read, Write},
@@ -17,8 +18,7 @@ use std::{
     thread::JoinHandle,
     time::{Duration, Instant},
 };
-
-const PATIENCE: Duration = Duration::from_secs(20);
+use test_support::{PATIENCE, RandomSource, wait_until};
 
 fn record(running: &Running) -> DiscoveryRecord {
     instance::find(std::slice::from_ref(&running.runtime), &running.root).unwrap().unwrap()
@@ -99,17 +99,17 @@ fn only_the_right_hello_opens_the_door() {
         let mut fake = Fake::connect(&record);
         fake.say(&FromTerminal::Hello { protocol, token });
         assert!(matches!(fake.hear(), Some(ToTerminal::Refused(_))), "{what}");
-        fake.say(&FromTerminal::Request(WorkbenchRequest::Run(add_note())));
+        fake.say(&FromTerminal::Request(RunCommand { command: add_note() }.into()));
         assert_eq!(fake.hear(), None, "{what}");
     }
     let mut fake = Fake::connect(&record);
-    fake.say(&FromTerminal::Request(WorkbenchRequest::Run(add_note())));
+    fake.say(&FromTerminal::Request(RunCommand { command: add_note() }.into()));
     assert_eq!(fake.hear(), None, "a request before the hello");
     assert_eq!(running.document().revision, Revision::START);
 
     let mut fake = Fake::connect(&record);
     assert!(fake.greet(&record));
-    fake.say(&FromTerminal::Request(WorkbenchRequest::Run(add_note())));
+    fake.say(&FromTerminal::Request(RunCommand { command: add_note() }.into()));
     assert!(matches!(fake.hear(), Some(ToTerminal::Response(applied)) if applied["revision"] == 1));
     drop(fake);
     assert_eq!(running.finish().revision, Revision(1));
@@ -118,11 +118,10 @@ fn only_the_right_hello_opens_the_door() {
 #[test]
 fn a_terminal_does_not_reach_the_workspace_that_took_the_place_of_its_own() {
     let running = Running::start();
-    let confirm = TerminalReviewRequest::Confirm { code: "12345678".to_owned() };
     for message in [
-        FromTerminal::Request(WorkbenchRequest::Run(add_note())),
-        FromTerminal::Review(TerminalReviewRequest::List),
-        FromTerminal::Review(confirm),
+        FromTerminal::Request(RunCommand { command: add_note() }.into()),
+        FromTerminal::Review(ListQueue {}.into()),
+        FromTerminal::Confirm { code: "12345678".to_owned() },
         FromTerminal::Mcp,
     ] {
         let (ours, theirs) = UnixStream::pair().unwrap();
@@ -151,7 +150,11 @@ fn broken_frames_end_the_connection_and_nothing_else() {
     let record = record(&running);
     let deep = |open: &str, close: &str| {
         let value = format!("{}{}", open.repeat(50_000), close.repeat(50_000));
-        frame(format!(r#"{{"request":{{"run":{value}}}}}"#).as_bytes(), MAX_TERMINAL_FRAME_BYTES).unwrap()
+        frame(
+            format!(r#"{{"request":{{"runCommand":{{"command":{value}}}}}}}"#).as_bytes(),
+            MAX_TERMINAL_FRAME_BYTES,
+        )
+        .unwrap()
     };
     let broken: Vec<(&str, Vec<u8>)> = vec![
         ("the largest length", vec![0xff; 4]),
@@ -203,6 +206,7 @@ fn whoever_dawdles_is_let_go() {
         let started = Instant::now();
         let mut left = 1_000;
         while left > 0 && dripping.stream.write_all(&[0]).is_ok() {
+            // The pace is what is tried: each byte comes within the limit, the frame does not.
             std::thread::sleep(limit / 10);
             left -= 1;
             if left == 999 {
@@ -230,25 +234,21 @@ fn a_hundred_at_once_get_their_turn_or_a_clear_end() {
     let mut inside: Vec<Fake> =
         all.into_iter().zip(welcome).filter(|(_, welcome)| *welcome).map(|(fake, _)| fake).collect();
     for fake in &mut inside {
-        fake.say(&FromTerminal::Request(WorkbenchRequest::Run(add_note())));
+        fake.say(&FromTerminal::Request(RunCommand { command: add_note() }.into()));
     }
     for fake in &mut inside {
         assert!(matches!(fake.hear(), Some(ToTerminal::Response(applied)) if applied["revision"].is_u64()));
     }
     drop(inside);
     // When they are gone there is room again.
-    let deadline = Instant::now() + PATIENCE;
-    while !Fake::connect(&record).greet(&record) {
-        assert!(Instant::now() < deadline, "no room after everybody left");
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    wait_until("room after everybody left", || Fake::connect(&record).greet(&record));
     assert_eq!(running.finish().revision, Revision(MAX_CONNECTIONS as u64));
 }
 
 #[test]
 fn garbage_never_gets_further_than_its_own_connection() {
     let running = Running::start();
-    let mut chance = Chance::seeded(3);
+    let mut random = RandomSource::from_environment(3);
     let record = record(&running);
     let token = record.token.reveal().to_owned();
     let near = |last: char| format!("{}{last}", &token[..63]);
@@ -260,17 +260,17 @@ fn garbage_never_gets_further_than_its_own_connection() {
     .unwrap();
     for round in 0..2_000 {
         let (mut fake, conversation) = conversing(&running, IDLE_LIMIT);
-        let bytes = if round % 3 == 0 { chance.bytes(400) } else { chance.spoiled(&locked_out) };
+        let bytes = if round % 3 == 0 { random.bytes(400) } else { damage_frame(&mut random, &locked_out) };
         fake.send(&bytes);
         drop(fake.stream.shutdown(Shutdown::Write));
         drop(conversation.join().expect("no panic"));
     }
     assert_eq!(running.document().revision, Revision::START, "nobody was let in");
     let valid: Vec<Vec<u8>> = [
-        WorkbenchRequest::Run(add_note()),
-        WorkbenchRequest::Undo,
-        WorkbenchRequest::Log { limit: 3 },
-        WorkbenchRequest::Problems,
+        WorkbenchRequest::from(RunCommand { command: add_note() }),
+        UndoLast {}.into(),
+        ReadLog { limit: 3 }.into(),
+        ListProblems {}.into(),
     ]
     .into_iter()
     .map(|request| encode_json(&FromTerminal::Request(request), MAX_TERMINAL_FRAME_BYTES).unwrap())
@@ -278,9 +278,9 @@ fn garbage_never_gets_further_than_its_own_connection() {
     for _ in 0..1_000 {
         let (mut fake, conversation) = conversing(&running, IDLE_LIMIT);
         assert!(fake.greet(&record));
-        for _ in 0..=chance.below(3) {
-            let frame = &valid[chance.below(valid.len())];
-            let bytes = chance.spoiled(frame);
+        for _ in 0..=random.below(3) {
+            let frame = &valid[random.below(valid.len())];
+            let bytes = damage_frame(&mut random, frame);
             fake.send(&bytes);
         }
         drop(fake.stream.shutdown(Shutdown::Write));

@@ -8,6 +8,7 @@ use crate::{
 };
 use authority::{Snapshot, boards_touched, proposals::ProposalOverlay, unified_diff};
 use bundles::Bundles;
+use shared_protocol::text::truncate_bytes;
 use shared_protocol::{
     Board, BoardKind, Change, Proposal, ProposalSubject, Refusal,
     proposal::ContentHash,
@@ -133,7 +134,7 @@ impl Comparison {
                 return None;
             }
             let delta = FileDelta::from_text(path, unified_diff(path, &old, &new));
-            Some(FileDelta { text: cut(&delta.text), ..delta })
+            Some(FileDelta { text: truncate_bytes(&delta.text, MAX_SHOWN_TEXT_BYTES), ..delta })
         };
         Ok(paths.into_iter().filter_map(delta).collect())
     }
@@ -191,12 +192,4 @@ impl Comparison {
         }
         found
     }
-}
-
-fn cut(text: &str) -> String {
-    if text.len() <= MAX_SHOWN_TEXT_BYTES {
-        return text.to_owned();
-    }
-    let end = (0..=MAX_SHOWN_TEXT_BYTES).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
-    format!("{}\n… (cut)\n", &text[..end])
 }

@@ -2,34 +2,15 @@
 
 use super::Writer;
 use crate::writer::{Session, WriterHandle, launching, publisher::Committed};
-use serde::Serialize;
 use shared_protocol::{
     Actor, Refusal,
     mcp::McpMode,
-    messages::{PlainFolder, WorkbenchResponse, WorkspaceTemplate},
+    messages::PlainFolder,
     request::Responder,
-    terraform::TerraformResponse,
+    requests::{CreateWorkspace, ImportedBoard, OpenedWorkspace, StartedDemo},
 };
 use std::{path::Path, sync::Arc};
 use user_folders as paths;
-
-/// The result of opening or creating a workspace from the window.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) enum OpenedWorkspace {
-    Opened,
-    /// The folder is no workspace, or is one already: the window asks the user what to do.
-    NeedsChoice(PlainFolder),
-}
-
-impl From<OpenedWorkspace> for WorkbenchResponse {
-    fn from(opened: OpenedWorkspace) -> Self {
-        match opened {
-            OpenedWorkspace::Opened => Self::Done,
-            OpenedWorkspace::NeedsChoice(folder) => Self::PlainFolder(folder),
-        }
-    }
-}
 
 impl WriterHandle {
     /// Opens a workspace in place of the open one. `asks` returns a folder that is no workspace instead of a refusal.
@@ -41,31 +22,19 @@ impl WriterHandle {
     }
 
     /// Creates a workspace and opens it. `asks` returns a folder that is a workspace already instead of a refusal.
-    pub(crate) fn create(
-        &self,
-        path: String,
-        template: WorkspaceTemplate,
-        asks: bool,
-        responder: Responder<OpenedWorkspace>,
-    ) {
-        self.call(responder, move |writer| writer.create(path, template, asks));
+    pub(crate) fn create(&self, request: CreateWorkspace, asks: bool, responder: Responder<OpenedWorkspace>) {
+        self.call(responder, move |writer| writer.create(request, asks));
     }
 
     pub(crate) fn open_example(&self, responder: Responder<()>) {
         self.call(responder, Writer::open_example);
     }
 
-    /// Responds with whether to show the tour.
-    pub(crate) fn start_demo(&self, responder: Responder<bool>) {
+    pub(crate) fn start_demo(&self, responder: Responder<StartedDemo>) {
         self.call(responder, Writer::start_demo);
     }
 
-    pub(crate) fn import_folder(
-        &self,
-        folder: String,
-        actor: Actor,
-        responder: Responder<TerraformResponse>,
-    ) {
+    pub(crate) fn import_folder(&self, folder: String, actor: Actor, responder: Responder<ImportedBoard>) {
         self.call(responder, move |writer| writer.import_folder(&folder, &actor));
     }
 }
@@ -92,12 +61,8 @@ impl Writer {
     }
 
     /// Creates a workspace and opens it. For a window, returns a folder that is a workspace already.
-    fn create(
-        &mut self,
-        path: String,
-        template: WorkspaceTemplate,
-        asks: bool,
-    ) -> Result<OpenedWorkspace, Refusal> {
+    fn create(&mut self, request: CreateWorkspace, asks: bool) -> Result<OpenedWorkspace, Refusal> {
+        let CreateWorkspace { path, template } = request;
         if asks && Path::new(&path).join("draftboard.toml").exists() {
             let folder = PlainFolder { path, has_terraform: false, is_workspace: true };
             return Ok(OpenedWorkspace::NeedsChoice(folder));
@@ -115,8 +80,7 @@ impl Writer {
     }
 
     /// Opens a fresh copy of the example and starts the scripted agent on it, with guarded mode for this workspace only.
-    /// Returns whether to show the tour.
-    fn start_demo(&mut self) -> Result<bool, Refusal> {
+    fn start_demo(&mut self) -> Result<StartedDemo, Refusal> {
         self.process.require_window()?;
         if self.demo.is_some() {
             // The copy that is about to be replaced must not be open.
@@ -126,11 +90,11 @@ impl Writer {
         self.replace_session(Session::open_unlisted(&root)?);
         self.services.agents.set_workspace_mode(Some(McpMode::Guarded));
         self.demo = Some(demo::start_agent(&root)?);
-        Ok(!paths::is_tour_closed())
+        Ok(StartedDemo { shows_tour: !paths::is_tour_closed() })
     }
 
     /// Creates a workspace beside a folder with the Terraform files of that folder as a board, and opens it.
-    fn import_folder(&mut self, folder: &str, actor: &Actor) -> Result<TerraformResponse, Refusal> {
+    fn import_folder(&mut self, folder: &str, actor: &Actor) -> Result<ImportedBoard, Refusal> {
         let (session, imported) = launching::import_beside(Path::new(folder), actor)?;
         self.replace_session(session);
         Ok(imported)

@@ -3,13 +3,14 @@
 
 use super::Writer;
 use crate::{
+    preview,
     responses::JsonResponder,
     terraform_worker::{PlanRequest, RequestPlanKey, SavedPlan},
     upstreams,
     writer::{
-        WriterMsg,
+        TerminalReviewer, WriterMsg,
         agent_run::AgentRun,
-        codes::{CodeCheck, show_on_terminal},
+        codes::{CodeCheck, SubmittedDecision, show_on_terminal},
         launching,
         notify::DesktopNotice,
     },
@@ -19,16 +20,15 @@ use mcp_server::ActionResult;
 use serde_json::{Value, json};
 use shared_protocol::{
     Actor, ActorKind, BoardId, Proposal, ProposalId, ProposalState, Refusal, RefusalCode,
-    messages::{AppliedCommand, WorkbenchResponse},
-    preview_sessions::{PreviewRequest, PreviewResponse},
-    proposal::{ProposedAction, ReviewVerdict},
-    request::Responder,
-    requests::{CodePlace, DecidedProposal},
-    review::{
-        ApprovalGrant, ApprovalScope, AuditEvent, ProposalBrief, ProposalDetails, StandingApproval,
-        TerminalDecision,
+    decisions::{
+        AcceptProposal, CodePlace, DecidedProposal, PersonDecision, ProposalDecision, RejectProposal,
     },
-    terraform::{TerraformOperation, TerraformRequest},
+    messages::AppliedCommand,
+    proposal::{ProposedAction, ReviewVerdict},
+    request::{Request, Responder, ResponseChannel as _},
+    requests::{NavigatePreview, StartPreview, StartRun, StopPreview},
+    review::{ApprovalGrant, ApprovalScope, AuditEvent, ProposalBrief, ProposalDetails, StandingApproval},
+    terraform::TerraformOperation,
     upstreams::ToolCall,
 };
 use std::{
@@ -43,13 +43,20 @@ use workspace::{AcceptedProposal, MutationGroup, Reviewer, WorkspaceTemplate};
 const MAX_HISTORY: usize = 1_000;
 
 impl Writer {
-    /// Accepts a proposal. Accepting a request to apply or destroy holds only for the saved plan that the verdict names,
-    /// with everything as it was planned.
-    pub(crate) fn accept(
+    pub(crate) fn decide(
         &mut self,
-        verdict: &ReviewVerdict,
+        decision: &ProposalDecision,
         reviewer: &Reviewer,
     ) -> Result<DecidedProposal, Refusal> {
+        match decision {
+            ProposalDecision::AcceptProposal(AcceptProposal { verdict }) => self.accept(verdict, reviewer),
+            ProposalDecision::RejectProposal(decision) => self.reject(decision, reviewer),
+        }
+    }
+
+    /// Accepts a proposal. Accepting a request to apply or destroy holds only for the saved plan that the verdict names,
+    /// with everything as it was planned.
+    fn accept(&mut self, verdict: &ReviewVerdict, reviewer: &Reviewer) -> Result<DecidedProposal, Refusal> {
         let proposal = self.session.workspace.review_state().queue.get(verdict.proposal);
         let applies = proposal.and_then(|proposal| match proposal.act {
             Some(ProposedAction::Run { board, operation }) if operation.needs_confirmation() => Some(board),
@@ -63,22 +70,18 @@ impl Writer {
         }
         let decision = self.run_in_group(|group| group.accept_verdict(verdict, reviewer, time_and_seed()))?;
         let AcceptedProposal { proposal, applied, act } = &decision;
-        let brief = Box::new(self.session.workspace.brief(proposal));
+        let brief = self.session.workspace.brief(proposal);
         // Before anything is published: a proposal that is decided loses its plan.
         let saved = self.services.terraform.take_request(proposal.id);
         let notice = act.as_ref().map(|act| self.execute_action(proposal, act, saved));
         Ok(DecidedProposal { proposal: brief, applied: applied.clone(), notice })
     }
 
-    pub(crate) fn reject(
-        &mut self,
-        (proposal, version): (ProposalId, u32),
-        reason: &str,
-        reviewer: &Reviewer,
-    ) -> Result<DecidedProposal, Refusal> {
-        let rejected =
-            self.run_in_group(|group| group.reject((proposal, version), reason, reviewer, time_and_seed()))?;
-        let proposal = Box::new(self.session.workspace.brief(&rejected));
+    fn reject(&mut self, decision: &RejectProposal, reviewer: &Reviewer) -> Result<DecidedProposal, Refusal> {
+        let RejectProposal { proposal, version, reason } = decision;
+        let rejected = self
+            .run_in_group(|group| group.reject((*proposal, *version), reason, reviewer, time_and_seed()))?;
+        let proposal = self.session.workspace.brief(&rejected);
         Ok(DecidedProposal { proposal, applied: None, notice: None })
     }
 
@@ -89,7 +92,7 @@ impl Writer {
         change: impl FnOnce(&mut MutationGroup<'_>) -> Result<T, Refusal>,
     ) -> Result<ProposalDetails, Refusal> {
         self.run_in_group(change)?;
-        self.opened_proposal(proposal)
+        self.open_proposal(proposal)
     }
 
     pub(crate) fn revert_proposal(
@@ -140,69 +143,72 @@ impl Writer {
         briefs
     }
 
-    pub(crate) fn opened_proposal(&self, id: ProposalId) -> Result<ProposalDetails, Refusal> {
-        let mut opened = self.session.workspace.proposal_details(id)?;
-        opened.plan = self.services.terraform.request_plan(id).map(Box::new);
-        Ok(opened)
+    pub(crate) fn proposal_details(&self, id: ProposalId) -> Result<ProposalDetails, Refusal> {
+        self.publisher.proposal_details(id, &self.session.workspace)
+    }
+
+    /// Opens a proposal in the window, which receives its changes from now on.
+    pub(crate) fn open_proposal(&mut self, id: ProposalId) -> Result<ProposalDetails, Refusal> {
+        let details = self.proposal_details(id)?;
+        self.publisher.window.open_proposal(&details);
+        Ok(details)
+    }
+
+    pub(crate) fn close_proposal(&mut self, id: ProposalId) {
+        self.publisher.window.close_proposal(id);
     }
 
     /// Shows the code of a decision that a terminal submits.
     pub(crate) fn issue_code(
         &mut self,
-        connection: u64,
-        decision: TerminalDecision,
-        reviewer: &Reviewer,
+        decision: PersonDecision,
+        reviewer: TerminalReviewer,
     ) -> Result<CodePlace, Refusal> {
         let about = |id: ProposalId, verb: &str| {
             let proposal = self.session.workspace.proposal(&id.to_string())?;
             Ok::<_, Refusal>(format!("{verb} proposal {} “{}”", proposal.number, proposal.title))
         };
         let purpose = match &decision {
-            TerminalDecision::Accept(verdict) => about(verdict.proposal, "accept")?,
-            TerminalDecision::Reject { proposal, .. } => about(*proposal, "reject")?,
-            TerminalDecision::Upstream(decision) => self.services.upstreams.purpose(decision)?,
+            PersonDecision::Proposal(ProposalDecision::AcceptProposal(AcceptProposal { verdict })) => {
+                about(verdict.proposal, "accept")?
+            }
+            PersonDecision::Proposal(ProposalDecision::RejectProposal(decision)) => {
+                about(decision.proposal, "reject")?
+            }
+            PersonDecision::Upstream(decision) => self.services.upstreams.purpose(decision)?,
         };
-        let code = self.codes.issue(connection, (decision, purpose.clone()), time_and_seed().time)?;
+        let submitted = SubmittedDecision { decision, purpose: purpose.clone() };
+        let code = self.codes.issue(reviewer.connection, submitted, time_and_seed().time)?;
         let place = if self.process.has_window() {
             "the window of Draftboard"
         } else {
             show_on_terminal(&code, &purpose).inspect_err(|_| self.codes.drop_code(&code))?;
             "the terminal of `draftboard serve`"
         };
-        self.record_audit(AuditEvent::CodeShown, reviewer, purpose)?;
+        self.record_audit(AuditEvent::CodeShown, &Reviewer::at_terminal(reviewer.name), purpose)?;
         Ok(CodePlace { place: place.to_owned() })
     }
 
-    /// Carries out the decision whose code a terminal confirms. The decision names the type of the outcome.
-    pub(crate) fn confirm_code(
-        &mut self,
-        connection: u64,
-        code: &str,
-        name: String,
-        responder: JsonResponder,
-    ) {
-        let reviewer = Reviewer::at_terminal(name.clone());
-        let decided = match self.codes.check(connection, code, time_and_seed().time) {
-            CodeCheck::Right(TerminalDecision::Accept(verdict)) => self.accept(&verdict, &reviewer),
-            CodeCheck::Right(TerminalDecision::Reject { proposal, version, reason }) => {
-                self.reject((proposal, version), &reason, &reviewer)
+    /// Carries out the decision whose code a terminal confirms.
+    pub(crate) fn confirm_code(&mut self, code: &str, reviewer: TerminalReviewer, responder: JsonResponder) {
+        let TerminalReviewer { connection, name } = reviewer;
+        let reviewer = Reviewer::at_terminal(name);
+        let refusal = match self.codes.check(connection, code, time_and_seed().time) {
+            CodeCheck::Right(PersonDecision::Proposal(decision)) => {
+                let (responder, decided) = (responder.typed(), self.decide(&decision, &reviewer));
+                return self.respond(move || responder.send(decided));
             }
-            CodeCheck::Right(TerminalDecision::Upstream(decision)) => {
-                let by = upstreams::RequestOrigin { name, channel: "terminal" };
-                return self.services.upstreams.decide(
-                    decision,
-                    by,
-                    responder.encode().map(WorkbenchResponse::Upstream),
-                );
+            CodeCheck::Right(PersonDecision::Upstream(decision)) => {
+                let by = upstreams::RequestOrigin { name: reviewer.name, channel: reviewer.channel };
+                return self.services.upstreams.decide(decision, by, responder);
             }
-            CodeCheck::Again(refusal) => Err(refusal),
+            CodeCheck::Again(refusal) => refusal,
             CodeCheck::Wrong(refusal) => {
                 let noted = self.record_audit(AuditEvent::WrongCode, &reviewer, refusal.message.clone());
-                noted.and(Err(refusal))
+                noted.err().unwrap_or(refusal)
             }
         };
-        let responder: Responder<DecidedProposal> = responder.encode();
-        self.respond(move || responder.send(decided));
+        self.respond(move || responder.0.send(Err(refusal)));
     }
 
     /// Carries out at once what a standing approval has accepted.
@@ -267,13 +273,17 @@ impl Writer {
         let id = proposal.id;
         let done = match act {
             ProposedAction::StartPreview { shows, screen } => {
-                return self.preview(id, PreviewRequest::Start { shows: shows.clone(), screen: *screen });
+                let request = StartPreview { shows: shows.clone(), screen: *screen };
+                return self.preview(id, request, |session| {
+                    ActionResult::ok(format!("{session} began"), json!({ "session": session.to_string() }))
+                });
             }
             ProposedAction::StopPreview { session } => {
-                return self.preview(id, PreviewRequest::Stop(*session));
+                return self.preview(id, StopPreview { session: *session }, |()| preview_done());
             }
             ProposedAction::NavigatePreview { session, route } => {
-                return self.preview(id, PreviewRequest::Navigate { session: *session, route: *route });
+                let request = NavigatePreview { session: *session, route: *route };
+                return self.preview(id, request, |()| preview_done());
             }
             ProposedAction::Save => self
                 .session
@@ -362,7 +372,7 @@ impl Writer {
         match saved {
             // A plan or a validation changes nothing.
             _ if !operation.needs_confirmation() => {
-                run.start(TerraformRequest::Run { board, operation, confirmed: false, secrets: Vec::new() });
+                run.start(StartRun { board, operation, confirmed: false, secrets: Vec::new() });
             }
             Some(saved) => {
                 let key = RequestPlanKey { proposal: id, version, board };
@@ -380,23 +390,25 @@ impl Writer {
         let known = self.services.terraform.request_plan(proposal.id);
         if proposal.state == ProposalState::Open
             && known.is_none_or(|known| known.version != proposal.version)
-            && let Some(asked) = request_plan_for(proposal, Actor::new(ActorKind::Window, "Draftboard"))
+            && let Some(asked) = request_plan_of(proposal, Actor::new(ActorKind::Window, "Draftboard"))
         {
             self.services.terraform.plan_request(asked, None);
         }
     }
 
     /// Sends a request to the previews and records the outcome when they respond.
-    fn preview(&mut self, id: ProposalId, request: PreviewRequest) -> String {
+    fn preview<R: Request>(
+        &mut self,
+        id: ProposalId,
+        request: R,
+        describe: impl FnOnce(R::Response) -> ActionResult + Send + 'static,
+    ) -> String
+    where
+        preview::PreviewCall: From<(R, Responder<R::Response>)>,
+    {
         let (writer, action_runs) = (self.handle.clone(), Arc::clone(&self.services.agents.action_runs));
-        let responder = Responder::new(move |result: Result<PreviewResponse, Refusal>| {
-            let done = match result {
-                Ok(PreviewResponse::Started(session)) => {
-                    ActionResult::ok(format!("{session} began"), json!({ "session": session.to_string() }))
-                }
-                Ok(_) => ActionResult::ok("done".to_owned(), Value::Null),
-                Err(refusal) => ActionResult::from_refusal(refusal),
-            };
+        let responder = Responder::new(move |result: Result<R::Response, Refusal>| {
+            let done = result.map_or_else(ActionResult::from_refusal, describe);
             if let Err(refusal) =
                 writer.send(WriterMsg::ActionOutcome { proposal: id, outcome: done.words.clone() })
             {
@@ -468,7 +480,7 @@ impl Writer {
 }
 
 /// The plan that a request to apply or destroy needs; `None` for other proposals.
-pub(crate) fn request_plan_for(proposal: &Proposal, actor: Actor) -> Option<PlanRequest> {
+pub(crate) fn request_plan_of(proposal: &Proposal, actor: Actor) -> Option<PlanRequest> {
     match proposal.act {
         Some(ProposedAction::Run { board, operation }) if operation.needs_confirmation() => {
             Some(PlanRequest {
@@ -482,6 +494,10 @@ pub(crate) fn request_plan_for(proposal: &Proposal, actor: Actor) -> Option<Plan
         }
         _ => None,
     }
+}
+
+fn preview_done() -> ActionResult {
+    ActionResult::ok("done".to_owned(), Value::Null)
 }
 
 fn is_undecided(proposal: &Proposal) -> bool {

@@ -70,11 +70,6 @@ pub struct BlockSpan {
 }
 
 impl GeneratedHcl {
-    /// Returns whether Terraform would reject the files because of a known error.
-    pub fn has_errors(&self) -> bool {
-        self.findings.iter().any(|finding| finding.severity == TerraformFindingSeverity::Error)
-    }
-
     /// Returns the node whose block contains a line.
     pub fn node_at(&self, file: &str, line: usize) -> Option<NodeId> {
         let span =

@@ -230,16 +230,6 @@ impl TerraformRunner {
         self.read_plan_at(program, folder, &plan.display().to_string(), generated)
     }
 
-    /// Reads the result of the last drift check.
-    pub fn read_drift(
-        &self,
-        program: &TerraformProgram,
-        folder: &Path,
-        generated: &GeneratedHcl,
-    ) -> Result<TerraformPlan, RunError> {
-        self.read_plan_at(program, folder, DRIFT_PLAN_FILE, generated)
-    }
-
     fn read_plan_at(
         &self,
         program: &TerraformProgram,

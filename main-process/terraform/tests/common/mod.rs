@@ -23,7 +23,7 @@ pub(crate) fn registry() -> Arc<TypeRegistry> {
     COMPOSED.clone()
 }
 
-pub(crate) struct Bench {
+pub(crate) struct HclFixture {
     pub(crate) snapshot: Snapshot,
     pub(crate) board: BoardId,
     pub(crate) settings: InfrastructureSettings,
@@ -33,7 +33,7 @@ pub(crate) struct Bench {
     shared: BTreeMap<TypeId, NodeId>,
 }
 
-impl Bench {
+impl HclFixture {
     pub(crate) fn new() -> Self {
         let snapshot = Snapshot::new(registry());
         let mut bench = Self {

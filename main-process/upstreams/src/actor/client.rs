@@ -15,12 +15,11 @@ use std::{collections::HashMap, sync::Arc};
 use tokio::sync::{Mutex, Notify, mpsc};
 
 /// The progress of a call.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CallProgress {
     pub progress: f64,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub total: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
 }
 

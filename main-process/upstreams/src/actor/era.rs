@@ -42,9 +42,7 @@ impl EraMark {
         if took < MIN_SLOW_DETECTION && !started_twice {
             return;
         }
-        let written =
-            self.mark.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::write(&self.mark, ""));
-        if let Err(error) = written {
+        if let Err(error) = safe_fs::write_private(&self.mark, b"") {
             tracing::debug!(%error, "recording the protocol era of a server failed; it will be detected again");
         }
     }

@@ -5,32 +5,30 @@ use super::{
     session::{ToolDefinitions, format_duration, list_tools, root_cause},
     state::SharedServerState,
 };
-use crate::{
-    config::McpConfig,
-    error::{UpstreamError, UpstreamErrorCode},
-};
+use crate::config::McpConfig;
 use rmcp::{
     ClientServiceExt as _, RoleClient,
     model::ProtocolVersion,
     service::{ClientInitializeError, ClientLifecycleMode, RunningService, ServiceError},
     transport::Transport,
 };
+use shared_protocol::{Refusal, RefusalCode};
 use std::time::{Duration, Instant};
 
 /// The reason a start failed.
 pub(super) enum StartFailure {
     Credentials {
         missing: Vec<String>,
-        failure: UpstreamError,
+        failure: Refusal,
     },
     /// The server exited during the start.
-    Exited(UpstreamError),
+    Exited(Refusal),
     /// The start was cancelled, and its processes have ended.
     Cancelled,
     /// A retry may succeed.
-    Transient(UpstreamError),
+    Transient(Refusal),
     /// A retry fails until a person changes something.
-    Permanent(UpstreamError),
+    Permanent(Refusal),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -60,15 +58,16 @@ where
 {
     let limit = config.limits.handshake();
     let since = shared.log.line_count();
-    tokio::time::timeout(limit, negotiate(config, host, transport, eras, shared)).await.unwrap_or_else(|_| {
-        let words = shared.log.last_lines_text(since);
-        let message = format!(
-            "Handshake timed out: {} was not ready after {}. Check its log, or raise handshake_ms.{words}",
-            config.name,
-            format_duration(limit)
-        );
-        Err(StartFailure::Transient(UpstreamError::network(message)))
-    })
+    if let Ok(done) = tokio::time::timeout(limit, negotiate(config, host, transport, eras, shared)).await {
+        return done;
+    }
+    let words = shared.log.last_lines_text(since);
+    let message = format!(
+        "Handshake timed out: {} was not ready after {}. Check its log, or raise handshake_ms.{words}",
+        config.name,
+        format_duration(limit)
+    );
+    Err(StartFailure::Transient(Refusal::network(message)))
 }
 
 async fn negotiate<T>(
@@ -106,11 +105,11 @@ where
             Default::default()
         }
         Err(ServiceError::TransportClosed) => {
-            return Err(StartFailure::Exited(UpstreamError::unavailable(String::new())));
+            return Err(StartFailure::Exited(Refusal::unavailable(String::new())));
         }
         Err(error) => {
             let message = format!("{} failed to list its tools: {error}", config.name);
-            return Err(StartFailure::Transient(UpstreamError::unavailable(shared.log.redact(&message))));
+            return Err(StartFailure::Transient(Refusal::unavailable(shared.log.redact(&message))));
         }
         Ok(listed) => listed,
     };
@@ -120,14 +119,14 @@ where
     Ok(CompletedHandshake { running, version, definitions, detection_time: greeting })
 }
 
-fn unsupported_version(config: &McpConfig, theirs: &str) -> UpstreamError {
+fn unsupported_version(config: &McpConfig, theirs: &str) -> Refusal {
     let known: Vec<&str> = ProtocolVersion::KNOWN_VERSIONS.iter().map(ProtocolVersion::as_str).collect();
     let message = format!(
         "{} supports MCP version {theirs:.40}; Draftboard supports {}. Install another version of the server.",
         config.name,
         known.join(", ")
     );
-    UpstreamError::new(UpstreamErrorCode::UnsupportedCapability, message)
+    Refusal::new(RefusalCode::UnsupportedCapability, message)
 }
 
 fn classify_failure(
@@ -141,12 +140,12 @@ fn classify_failure(
             format!("{name} rejected the credentials. Set valid credentials and start the server again.");
         return StartFailure::Credentials {
             missing: vec!["auth".to_owned()],
-            failure: UpstreamError::validation("auth", message),
+            failure: Refusal::validation("auth", message),
         };
     }
     match error {
         ClientInitializeError::ConnectionClosed(_) => {
-            StartFailure::Exited(UpstreamError::unavailable(format!("{name} closed the connection")))
+            StartFailure::Exited(Refusal::unavailable(format!("{name} closed the connection")))
         }
         ClientInitializeError::NoCompatibleProtocolVersion { server_supported, .. } => {
             let theirs: Vec<&str> = server_supported.iter().map(ProtocolVersion::as_str).collect();
@@ -157,11 +156,11 @@ fn classify_failure(
         }
         ClientInitializeError::TransportError { error, .. } => {
             let message = format!("{name}: {}", root_cause(&*error.error));
-            StartFailure::Transient(UpstreamError::network(shared.log.redact(&message)))
+            StartFailure::Transient(Refusal::network(shared.log.redact(&message)))
         }
         other => {
             let message = format!("{name} refused the handshake: {other:.300}");
-            StartFailure::Transient(UpstreamError::unavailable(shared.log.redact(&message)))
+            StartFailure::Transient(Refusal::unavailable(shared.log.redact(&message)))
         }
     }
 }

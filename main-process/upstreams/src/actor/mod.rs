@@ -16,10 +16,11 @@ pub(crate) use session::{ServerSession, ToolDefinitions};
 pub use state::ServerStartPhase;
 pub(crate) use state::{ServerRunState, SharedServerState};
 
-use crate::{config::McpConfig, error::UpstreamError, secrets::SecretStore};
+use crate::{config::McpConfig, secrets::SecretStore};
 use connection::ServerConnection;
 use handshake::StartFailure;
 use processes::{Backoff, ProgramSpawner, RestartDecision, RestartPolicy};
+use shared_protocol::Refusal;
 use std::{ffi::OsString, path::PathBuf, sync::Arc, time::Instant};
 use tokio::{
     runtime::Handle as Runtime,
@@ -36,7 +37,7 @@ pub(crate) struct ServerDeps {
     pub(crate) backoff: Backoff,
 }
 
-type OrderReply = oneshot::Sender<Result<(), UpstreamError>>;
+type OrderReply = oneshot::Sender<Result<(), Refusal>>;
 
 pub(crate) enum ServerOrder {
     /// Started by a person, who receives the result and decides about a retry.
@@ -227,7 +228,7 @@ impl ServerActor {
             StartInterruption::Restart => ActorStep::Start { waiting, alone },
             StartInterruption::Stop(reply) => {
                 let message = format!("{} was stopped before it was ready", config.name);
-                reply_all(waiting, &Err(UpstreamError::conflict(message)));
+                reply_all(waiting, &Err(Refusal::conflict(message)));
                 self.finish_stop(reply.into_iter().collect());
                 ActorStep::Idle
             }
@@ -243,7 +244,7 @@ impl ServerActor {
             }
             StartFailure::Transient(failure) | StartFailure::Exited(failure) => (failure, true),
             // Not reached: a cancelled start is handled by its caller.
-            StartFailure::Cancelled => (UpstreamError::conflict("It was stopped before it was ready"), false),
+            StartFailure::Cancelled => (Refusal::conflict("It was stopped before it was ready"), false),
             StartFailure::Permanent(failure) => (failure, false),
         };
         self.shared.log.push(&format!("Draftboard: {}", failure.message));
@@ -258,7 +259,7 @@ impl ServerActor {
         next
     }
 
-    fn back_off(&mut self, failure: UpstreamError) -> ActorStep {
+    fn back_off(&mut self, failure: Refusal) -> ActorStep {
         let now = Instant::now();
         match self.restarts.record_failure(now) {
             RestartDecision::RestartAfter { attempt, delay } => {
@@ -270,7 +271,7 @@ impl ServerActor {
                 let tries = self.deps.backoff.max_restarts;
                 let message =
                     format!("{} Gave up after {tries} attempts: start the server manually.", failure.message);
-                self.shared.set(ServerRunState::Failed(UpstreamError { message, ..failure }));
+                self.shared.set(ServerRunState::Failed(Refusal { message, ..failure }));
                 ActorStep::Idle
             }
         }
@@ -326,14 +327,14 @@ impl ServerActor {
         connection: Box<ServerConnection>,
         config: &McpConfig,
         since: u64,
-    ) -> UpstreamError {
+    ) -> Refusal {
         let name = &config.name;
         let failure = match self.end(connection, config).await {
             Some(how) => {
                 let words = self.shared.log.last_lines_text(since);
-                UpstreamError::unavailable(format!("{name} {how} while running.{words}"))
+                Refusal::unavailable(format!("{name} {how} while running.{words}"))
             }
-            None => UpstreamError::network(format!("The connection to {name} was lost.")),
+            None => Refusal::network(format!("The connection to {name} was lost.")),
         };
         self.shared.log.push(&format!("Draftboard: {}", failure.message));
         failure
@@ -356,7 +357,7 @@ impl ServerActor {
     }
 }
 
-fn reply_all(waiting: Vec<OrderReply>, result: &Result<(), UpstreamError>) {
+fn reply_all(waiting: Vec<OrderReply>, result: &Result<(), Refusal>) {
     for reply in waiting {
         // Sending fails when the caller is gone.
         let _ = reply.send(result.clone());

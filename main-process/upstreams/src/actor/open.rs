@@ -10,7 +10,6 @@ use super::{
 };
 use crate::{
     config::{HttpAuth, McpConfig, McpServerTransport},
-    error::{UpstreamError, UpstreamErrorCode},
     http::{HttpClient, McpHttpClient},
     install::{self, FetchFailure},
     launch::{self, LaunchContext, LaunchPlan},
@@ -25,6 +24,7 @@ use rmcp::{
         streamable_http_client::StreamableHttpClientTransportConfig,
     },
 };
+use shared_protocol::{Refusal, RefusalCode};
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
 /// Runs the whole start. When it is cancelled, it returns after its processes have ended.
@@ -65,8 +65,8 @@ async fn credentials(config: &McpConfig, surroundings: &ServerDeps) -> Result<Re
     let (asking, store) = (config.clone(), surroundings.secrets.clone());
     let resolved = tokio::task::spawn_blocking(move || ResolvedSecrets::resolve(&asking, &*store)).await;
     let broken = |error| {
-        StartFailure::Transient(UpstreamError::new(
-            UpstreamErrorCode::Internal,
+        StartFailure::Transient(Refusal::new(
+            RefusalCode::Internal,
             format!("Reading the secrets failed: {error}"),
         ))
     };
@@ -75,7 +75,7 @@ async fn credentials(config: &McpConfig, surroundings: &ServerDeps) -> Result<Re
             let names = missing.join(", ");
             let message =
                 format!("Missing required credentials: {names}. Set them and start the server again.");
-            StartFailure::Credentials { failure: UpstreamError::validation(&names, message), missing }
+            StartFailure::Credentials { failure: Refusal::validation(&names, message), missing }
         }
         UnresolvedSecrets::Store(failure) => StartFailure::Permanent(failure),
     })
@@ -96,7 +96,7 @@ async fn install(
         let installed = install::run(&plan, &surroundings.spawner, &shared.log, limit, quit).await;
         installed.map_err(|unfetched| match unfetched {
             FetchFailure::Cancelled => StartFailure::Cancelled,
-            FetchFailure::Failed(failure) if failure.code == UpstreamErrorCode::NotFound => {
+            FetchFailure::Failed(failure) if failure.code == RefusalCode::NotFound => {
                 StartFailure::Permanent(failure)
             }
             FetchFailure::Failed(failure) => StartFailure::Transient(failure),
@@ -150,7 +150,7 @@ impl ServerStart<'_> {
         let started = ServerProcess::start(&surroundings.spawner, &plan.launch, &shared.log).await;
         let (mut process, (output, input)) = started.map_err(|error| {
             let message = format!("{} failed to start: {error}", plan.launch.program.display());
-            StartFailure::Permanent(UpstreamError::unavailable(message))
+            StartFailure::Permanent(Refusal::unavailable(message))
         })?;
         if let Some(clear) = &plan.clear {
             process.run_after_exit(clear.clone(), surroundings.spawner.clone(), shared.log.clone());
@@ -161,7 +161,7 @@ impl ServerStart<'_> {
         let shaken = tokio::select! {
             biased;
             shaken = perform_handshake(config, host, transport, eras, shared) => shaken,
-            () = process.wait_ended() => Err(StartFailure::Exited(UpstreamError::unavailable(String::new()))),
+            () = process.wait_ended() => Err(StartFailure::Exited(Refusal::unavailable(String::new()))),
             () = quit.cancelled() => Err(StartFailure::Cancelled),
         };
         match shaken {
@@ -183,7 +183,7 @@ impl ServerStart<'_> {
                     config.name,
                     shared.log.last_lines_text(since)
                 );
-                Err(StartFailure::Exited(UpstreamError::unavailable(message)))
+                Err(StartFailure::Exited(Refusal::unavailable(message)))
             }
         }
     }
@@ -197,8 +197,8 @@ impl ServerStart<'_> {
         }
         self.era.remove();
         match refusal {
-            StartFailure::Permanent(failure) => failure.code == UpstreamErrorCode::UnsupportedCapability,
-            StartFailure::Transient(failure) => failure.code == UpstreamErrorCode::ServiceUnavailable,
+            StartFailure::Permanent(failure) => failure.code == RefusalCode::UnsupportedCapability,
+            StartFailure::Transient(failure) => failure.code == RefusalCode::ServiceUnavailable,
             _ => false,
         }
     }
@@ -232,8 +232,7 @@ impl ServerStart<'_> {
         eras: ProtocolEras,
     ) -> Result<ServerConnection, StartFailure> {
         let Self { config, shared, quit, .. } = self;
-        let unusable =
-            |message: String| StartFailure::Permanent(UpstreamError::validation("transport", message));
+        let unusable = |message: String| StartFailure::Permanent(Refusal::validation("transport", message));
         let client = HttpClient::new(config.limits.connect()).map_err(|error| unusable(error.to_string()))?;
         let mut settings = StreamableHttpClientTransportConfig::with_uri(url);
         let secret = auth.secret_ref().and_then(|reference| secrets.get(reference));

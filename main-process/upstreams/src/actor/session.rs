@@ -1,10 +1,7 @@
 //! The shared part of a connection, which callers use while the actor supervises it.
 
 use super::client::{CallProgress, ProgressWatchers};
-use crate::{
-    error::{UpstreamError, UpstreamErrorCode},
-    tools::ToolDefinition,
-};
+use crate::tools::ToolDefinition;
 use rmcp::{
     Peer, RoleClient,
     model::{
@@ -13,6 +10,7 @@ use rmcp::{
     },
     service::{PeerRequestOptions, ServiceError},
 };
+use shared_protocol::{Refusal, RefusalCode};
 use std::{
     collections::BTreeMap,
     sync::{Arc, Mutex, PoisonError},
@@ -48,11 +46,11 @@ impl ServerSession {
         params: CallToolRequestParams,
         (idle, total): (Duration, Duration),
         progress: Option<mpsc::Sender<CallProgress>>,
-    ) -> Result<CallToolResult, UpstreamError> {
+    ) -> Result<CallToolResult, Refusal> {
         let Ok(_permit) = self.permits.try_acquire() else {
             let message =
                 format!("{server} has reached its limit of concurrent calls: wait for one to finish");
-            return Err(UpstreamError::new(UpstreamErrorCode::LimitExceeded, message));
+            return Err(Refusal::new(RefusalCode::LimitExceeded, message));
         };
         let tool = params.name.to_string();
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
@@ -78,39 +76,36 @@ impl ServerSession {
             Ok(ServerResult::InputRequiredResult(_)) => {
                 let message =
                     format!("{tool} of {server} requests further input, which Draftboard does not support");
-                Err(UpstreamError::new(UpstreamErrorCode::UnsupportedCapability, message))
+                Err(Refusal::new(RefusalCode::UnsupportedCapability, message))
             }
-            Ok(_) => {
-                Err(UpstreamError::unavailable(format!("{server} returned an unexpected response to {tool}")))
-            }
+            Ok(_) => Err(Refusal::unavailable(format!("{server} returned an unexpected response to {tool}"))),
             Err(error) => Err(self.explain(error, server, &tool)),
         }
     }
 
-    fn explain(&self, error: ServiceError, server: &str, tool: &str) -> UpstreamError {
+    fn explain(&self, error: ServiceError, server: &str, tool: &str) -> Refusal {
         match error {
-            ServiceError::McpError(error) => UpstreamError::unavailable(format!(
-                "{server} refused {tool}: {} ({})",
-                error.message, error.code.0
-            )),
-            ServiceError::Timeout { timeout } => UpstreamError::network(format!(
+            ServiceError::McpError(error) => {
+                Refusal::unavailable(format!("{server} refused {tool}: {} ({})", error.message, error.code.0))
+            }
+            ServiceError::Timeout { timeout } => Refusal::network(format!(
                 "{tool} of {server} took longer than {} and was cancelled. It is unknown whether it was executed.",
                 format_duration(timeout)
             )),
             ServiceError::TransportClosed => {
                 self.lost.notify_one();
-                UpstreamError::unavailable(format!(
+                Refusal::unavailable(format!(
                     "{server} exited during {tool}. It is unknown whether the call was executed, so it was not retried."
                 ))
             }
             ServiceError::TransportSend(error) => {
                 self.lost.notify_one();
-                UpstreamError::network(format!(
+                Refusal::network(format!(
                     "The connection to {server} was lost during {tool}: {}. The call was not retried.",
                     root_cause(&*error.error)
                 ))
             }
-            other => UpstreamError::unavailable(format!("{tool} of {server} failed: {other}")),
+            other => Refusal::unavailable(format!("{tool} of {server} failed: {other}")),
         }
     }
 }

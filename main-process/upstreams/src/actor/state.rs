@@ -1,8 +1,9 @@
 //! The state of a server as seen from outside its actor.
 
 use super::session::ServerSession;
-use crate::{error::UpstreamError, log::ServerLog, status::ServerProcessExit};
+use crate::{log::ServerLog, status::ServerProcessExit};
 use serde::Serialize;
+use shared_protocol::Refusal;
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Instant,
@@ -28,17 +29,17 @@ pub(crate) enum ServerRunState {
     Backoff {
         attempt: u32,
         retry_at: Instant,
-        failure: UpstreamError,
+        failure: Refusal,
     },
     NeedsCredentials {
         missing: Vec<String>,
-        failure: UpstreamError,
+        failure: Refusal,
     },
-    Failed(UpstreamError),
+    Failed(Refusal),
 }
 
 pub(crate) struct SharedServerState {
-    state: Mutex<(ServerRunState, Option<UpstreamError>)>,
+    state: Mutex<(ServerRunState, Option<Refusal>)>,
     /// The exit of its last process.
     exit: Mutex<Option<ServerProcessExit>>,
     pub(crate) log: Arc<ServerLog>,
@@ -67,7 +68,7 @@ impl SharedServerState {
     }
 
     /// The last failure, until the server runs again.
-    pub(crate) fn last_failure(&self) -> Option<UpstreamError> {
+    pub(crate) fn last_failure(&self) -> Option<Refusal> {
         self.lock_state().1.clone()
     }
 
@@ -101,7 +102,7 @@ impl SharedServerState {
         self.changed.send_modify(|count| *count += 1);
     }
 
-    fn lock_state(&self) -> MutexGuard<'_, (ServerRunState, Option<UpstreamError>)> {
+    fn lock_state(&self) -> MutexGuard<'_, (ServerRunState, Option<Refusal>)> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

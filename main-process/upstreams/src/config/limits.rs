@@ -71,14 +71,13 @@ impl ServerLimits {
 }
 
 /// The settings of a person for one tool.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ToolSettings {
     pub enabled: bool,
     pub policy: ToolPolicy,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub idle_ms: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub total_ms: Option<u64>,
 }
 

@@ -10,12 +10,14 @@ pub(crate) use store::ConfigStore;
 pub use store::UnreadableConfigEntry;
 pub(crate) use validate::{check, is_slug, slug_for};
 
-use crate::{error::UpstreamError, secrets::secret_name};
+use crate::secrets::secret_name;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use shared_protocol::Refusal;
 use std::{collections::BTreeMap, path::PathBuf};
 use uuid::Uuid;
 
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct McpConfig {
@@ -41,7 +43,6 @@ pub struct McpConfig {
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub config: Value,
     /// The working directory; default: the user's home.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folder: Option<PathBuf>,
     /// A person trusts the tool annotations of this server, such as `readOnlyHint`.
     #[serde(default)]
@@ -67,6 +68,7 @@ pub enum McpSource {
     Manual,
 }
 
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct McpPackage {
@@ -75,10 +77,8 @@ pub struct McpPackage {
     /// Such as `@scope/package@1.2.3`, `package==1.2.3`, `image:tag`, a program, or a URL.
     pub identifier: String,
     /// One of `npx`; `uvx` or `venv`; `docker` or `podman`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runtime_hint: Option<String>,
     /// The program inside a PyPI package when its name differs from the package.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
 }
 
@@ -132,22 +132,20 @@ impl HttpAuth {
 }
 
 /// An environment variable of the server.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EnvVarConfig {
     #[serde(default)]
     pub name: String,
     /// The plain value of a variable that is not secret.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<String>,
     /// The name of the secret in the secret store.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub secret_ref: Option<String>,
     #[serde(default)]
     pub is_secret: bool,
     #[serde(default)]
     pub required: bool,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
 }
 
@@ -206,18 +204,18 @@ impl McpConfig {
     }
 
     /// Parses JSON that a person pasted or a form created. The error names the missing part.
-    pub fn from_json(value: &Value) -> Result<Self, UpstreamError> {
+    pub fn from_json(value: &Value) -> Result<Self, Refusal> {
         for (part, message) in [
             ("name", "Name is required"),
             ("package", "Package identifier required"),
             ("transport", "Transport required"),
         ] {
             if value.get(part).is_none_or(Value::is_null) {
-                return Err(UpstreamError::validation(part, message));
+                return Err(Refusal::validation(part, message));
             }
         }
         serde_json::from_value(value.clone()).map_err(|error| {
-            UpstreamError::validation("config", format!("This is not a valid server configuration: {error}"))
+            Refusal::validation("config", format!("This is not a valid server configuration: {error}"))
         })
     }
 

@@ -2,14 +2,11 @@
 //! before it is visible in memory.
 
 use super::{McpConfig, ToolPolicy};
-use crate::{
-    durable,
-    error::{UpstreamError, UpstreamErrorCode},
-    tools::ApprovedDefinition,
-};
+use crate::{durable, tools::ApprovedDefinition};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
+use shared_protocol::{Refusal, RefusalCode};
 use std::{
     collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
@@ -71,13 +68,13 @@ pub(crate) struct ConfigStore {
 
 impl ConfigStore {
     /// Opens the file. An unreadable file is an error and stays unchanged; a single invalid entry is set aside.
-    pub(crate) fn open(path: &Path) -> Result<Self, UpstreamError> {
+    pub(crate) fn open(path: &Path) -> Result<Self, Refusal> {
         let contents = Mutex::new(read(path, bytes_of(path)?)?);
         Ok(Self { path: path.to_owned(), contents, last_checked: Mutex::default() })
     }
 
     /// Loads changes written by another Draftboard process of the same user. Returns whether there were any.
-    pub(crate) fn refresh(&self) -> Result<bool, UpstreamError> {
+    pub(crate) fn refresh(&self) -> Result<bool, Refusal> {
         let about = std::fs::metadata(&self.path).ok();
         let looks = about.and_then(|about| Some((about.modified().ok()?, about.len())));
         let before =
@@ -93,7 +90,7 @@ impl ConfigStore {
         Ok(true)
     }
 
-    fn read_newer(&self, contents: &ConfigContents) -> Result<Option<ConfigContents>, UpstreamError> {
+    fn read_newer(&self, contents: &ConfigContents) -> Result<Option<ConfigContents>, Refusal> {
         let bytes = bytes_of(&self.path)?;
         if digest(bytes.as_deref()) == contents.digest {
             return Ok(None);
@@ -128,13 +125,13 @@ impl ConfigStore {
         self.lock_contents().approved.get(&id).cloned().unwrap_or_default()
     }
 
-    pub(crate) fn insert(&self, config: McpConfig) -> Result<Arc<McpConfig>, UpstreamError> {
+    pub(crate) fn insert(&self, config: McpConfig) -> Result<Arc<McpConfig>, Refusal> {
         let config = Arc::new(config);
         self.update(|contents| {
             if contents.servers.len() >= MAX_SERVERS && !contents.servers.contains_key(&config.id) {
                 let message =
                     format!("Draftboard can manage at most {MAX_SERVERS} servers: remove one first");
-                return Err(UpstreamError::new(UpstreamErrorCode::LimitExceeded, message));
+                return Err(Refusal::new(RefusalCode::LimitExceeded, message));
             }
             contents.servers.insert(config.id, config.clone());
             Ok(())
@@ -142,7 +139,7 @@ impl ConfigStore {
         Ok(config)
     }
 
-    pub(crate) fn remove(&self, id: Uuid) -> Result<(), UpstreamError> {
+    pub(crate) fn remove(&self, id: Uuid) -> Result<(), Refusal> {
         self.update(|contents| {
             contents.servers.remove(&id);
             contents.approved.remove(&id);
@@ -154,14 +151,14 @@ impl ConfigStore {
         &self,
         id: Uuid,
         tools: Vec<(String, Arc<ApprovedDefinition>)>,
-    ) -> Result<(), UpstreamError> {
+    ) -> Result<(), Refusal> {
         self.update(|contents| {
             contents.approved.entry(id).or_default().extend(tools);
             Ok(())
         })
     }
 
-    pub(crate) fn withdraw(&self, id: Uuid, tool: &str) -> Result<(), UpstreamError> {
+    pub(crate) fn withdraw(&self, id: Uuid, tool: &str) -> Result<(), Refusal> {
         self.update(|contents| {
             contents.approved.entry(id).or_default().remove(tool);
             Ok(())
@@ -172,7 +169,7 @@ impl ConfigStore {
         self.lock_contents().approved_manifests.clone()
     }
 
-    pub(crate) fn approve_manifest(&self, hash: &str) -> Result<(), UpstreamError> {
+    pub(crate) fn approve_manifest(&self, hash: &str) -> Result<(), Refusal> {
         self.update(|contents| {
             contents.approved_manifests.insert(hash.to_owned());
             Ok(())
@@ -190,7 +187,7 @@ impl ConfigStore {
         tool: &str,
         hash: &str,
         policy: ToolPolicy,
-    ) -> Result<(), UpstreamError> {
+    ) -> Result<(), Refusal> {
         self.update(|contents| {
             let setting = ManifestToolSetting { hash: hash.to_owned(), policy };
             contents.manifest_tools.insert(tool.to_owned(), setting);
@@ -199,10 +196,7 @@ impl ConfigStore {
     }
 
     /// Writes the change to disk, then updates memory.
-    fn update(
-        &self,
-        edit: impl FnOnce(&mut ConfigContents) -> Result<(), UpstreamError>,
-    ) -> Result<(), UpstreamError> {
+    fn update(&self, edit: impl FnOnce(&mut ConfigContents) -> Result<(), Refusal>) -> Result<(), Refusal> {
         let mut contents = self.lock_contents();
         // Merges into the current file, because another Draftboard process of the same user may have written it.
         let _held = durable::lock(&self.path).map_err(|error| self.write_error(&error))?;
@@ -232,15 +226,15 @@ impl ConfigStore {
                 })
             })
             .map_err(std::io::Error::from)
-            .and_then(|bytes| durable::write(&self.path, &bytes).map(|()| digest(Some(&bytes))));
+            .and_then(|bytes| safe_fs::write_private(&self.path, &bytes).map(|()| digest(Some(&bytes))));
         next.digest = written.map_err(|error| self.write_error(&error))?;
         *contents = next;
         Ok(())
     }
 
-    fn write_error(&self, error: &std::io::Error) -> UpstreamError {
+    fn write_error(&self, error: &std::io::Error) -> Refusal {
         let message = format!("Writing {} failed: {error}. Nothing was changed.", self.path.display());
-        UpstreamError::new(UpstreamErrorCode::Internal, message)
+        Refusal::new(RefusalCode::Internal, message)
     }
 
     fn lock_contents(&self) -> MutexGuard<'_, ConfigContents> {
@@ -249,12 +243,12 @@ impl ConfigStore {
     }
 }
 
-fn damaged_error(path: &Path, why: &str) -> UpstreamError {
+fn damaged_error(path: &Path, why: &str) -> Refusal {
     let message = format!("Reading {} failed: {why}. Repair or move the file, then restart.", path.display());
-    UpstreamError::new(UpstreamErrorCode::Internal, message)
+    Refusal::new(RefusalCode::Internal, message)
 }
 
-fn bytes_of(path: &Path) -> Result<Option<Vec<u8>>, UpstreamError> {
+fn bytes_of(path: &Path) -> Result<Option<Vec<u8>>, Refusal> {
     durable::read(path, MAX_CONFIG_FILE_BYTES).map_err(|error| damaged_error(path, &error.to_string()))
 }
 
@@ -262,7 +256,7 @@ fn digest(bytes: Option<&[u8]>) -> Option<[u8; 32]> {
     bytes.map(|bytes| Sha256::digest(bytes).into())
 }
 
-fn read(path: &Path, bytes: Option<Vec<u8>>) -> Result<ConfigContents, UpstreamError> {
+fn read(path: &Path, bytes: Option<Vec<u8>>) -> Result<ConfigContents, Refusal> {
     let mut contents = ConfigContents { digest: digest(bytes.as_deref()), ..ConfigContents::default() };
     let Some(bytes) = bytes else { return Ok(contents) };
     let file: ConfigFileText =

@@ -1,7 +1,7 @@
 //! Validates configurations: the contract's rules, and rules that keep secrets out of unsafe places.
 
 use super::{EnvVarConfig, HttpAuth, McpConfig, McpPackageType, McpServerTransport, limits};
-use crate::error::UpstreamError;
+use shared_protocol::Refusal;
 
 const MAX_NAME_CHARS: usize = 100;
 const MAX_TEXT_BYTES: usize = 4_096;
@@ -10,14 +10,14 @@ const MAX_VARIABLES: usize = 128;
 /// Leaves room for a tool name within 64 characters.
 const MAX_SLUG_CHARS: usize = 24;
 
-pub(crate) fn check(config: &McpConfig) -> Result<(), UpstreamError> {
+pub(crate) fn check(config: &McpConfig) -> Result<(), Refusal> {
     let name = config.name.trim();
     if name.is_empty() {
-        return Err(UpstreamError::validation("name", "Name is required"));
+        return Err(Refusal::validation("name", "Name is required"));
     }
     if name.chars().count() > MAX_NAME_CHARS || name.chars().any(char::is_control) {
         let message = format!("The name must have at most {MAX_NAME_CHARS} printable characters");
-        return Err(UpstreamError::validation("name", message));
+        return Err(Refusal::validation("name", message));
     }
     check_package(config)?;
     check_transport(config)?;
@@ -27,16 +27,16 @@ pub(crate) fn check(config: &McpConfig) -> Result<(), UpstreamError> {
     }
     if config.env_vars.len() > MAX_VARIABLES {
         let message = format!("A server can have at most {MAX_VARIABLES} environment variables");
-        return Err(UpstreamError::validation("env_vars", message));
+        return Err(Refusal::validation("env_vars", message));
     }
     check_limits(config)
 }
 
-fn check_package(config: &McpConfig) -> Result<(), UpstreamError> {
+fn check_package(config: &McpConfig) -> Result<(), Refusal> {
     let package = &config.package;
     let identifier = package.identifier.trim();
     if identifier.is_empty() {
-        return Err(UpstreamError::validation("package.identifier", "Package identifier required"));
+        return Err(Refusal::validation("package.identifier", "Package identifier required"));
     }
     // The identifier becomes an argument of a package runner, so it must not look like an option.
     let plain = !identifier.starts_with('-') && !identifier.chars().any(|c| c.is_control());
@@ -44,7 +44,7 @@ fn check_package(config: &McpConfig) -> Result<(), UpstreamError> {
         || !identifier.contains(char::is_whitespace);
     if !plain || !one_word || identifier.len() > MAX_TEXT_BYTES {
         let message = "The package identifier must be one name without spaces; put arguments into args";
-        return Err(UpstreamError::validation("package.identifier", message));
+        return Err(Refusal::validation("package.identifier", message));
     }
     let runners: &[&str] = match package.package_type {
         McpPackageType::Npm => &["npx"],
@@ -58,29 +58,29 @@ fn check_package(config: &McpConfig) -> Result<(), UpstreamError> {
                 [] => "This package type has no runner: omit runtime_hint".to_owned(),
                 _ => format!("{hint} cannot run this package type: use {}", runners.join(" or ")),
             };
-            Err(UpstreamError::validation("package.runtime_hint", message))
+            Err(Refusal::validation("package.runtime_hint", message))
         }
         _ => Ok(()),
     }
 }
 
-fn check_transport(config: &McpConfig) -> Result<(), UpstreamError> {
+fn check_transport(config: &McpConfig) -> Result<(), Refusal> {
     let over_http = config.package.package_type == McpPackageType::Http;
     match &config.transport {
         McpServerTransport::Stdio if over_http => {
-            Err(UpstreamError::validation("transport", "Transport required: an HTTP server needs a URL"))
+            Err(Refusal::validation("transport", "Transport required: an HTTP server needs a URL"))
         }
         McpServerTransport::Stdio => Ok(()),
         McpServerTransport::Http { .. } if !over_http => {
             let message = "A local package uses the transport stdio; for a URL use the package type http";
-            Err(UpstreamError::validation("transport", message))
+            Err(Refusal::validation("transport", message))
         }
         McpServerTransport::Http { url, auth } => check_url(url, auth),
     }
 }
 
-fn check_url(url: &str, auth: &HttpAuth) -> Result<(), UpstreamError> {
-    let wrong = |message: &str| UpstreamError::validation("transport.url", message);
+fn check_url(url: &str, auth: &HttpAuth) -> Result<(), Refusal> {
+    let wrong = |message: &str| Refusal::validation("transport.url", message);
     let uri: http::Uri =
         url.parse().map_err(|_| wrong("The URL is not valid; use a form such as https://example.org/mcp"))?;
     let host = uri.host().unwrap_or_default().trim_matches(['[', ']']);
@@ -97,7 +97,7 @@ fn check_url(url: &str, auth: &HttpAuth) -> Result<(), UpstreamError> {
         return Err(wrong("The URL must use https to send a secret, except to this machine"));
     }
     if auth.secret_ref() == Some("") {
-        return Err(UpstreamError::validation(
+        return Err(Refusal::validation(
             "transport.auth",
             "Missing required credentials: the URL needs a secret",
         ));
@@ -108,7 +108,7 @@ fn check_url(url: &str, auth: &HttpAuth) -> Result<(), UpstreamError> {
         let usable = http::HeaderName::try_from(name.as_str())
             .is_ok_and(|name| !reserved.contains(&name.as_str()) && !name.as_str().starts_with("mcp-"));
         if !usable {
-            return Err(UpstreamError::validation(
+            return Err(Refusal::validation(
                 "transport.auth.name",
                 format!("{name} cannot be used as an authentication header"),
             ));
@@ -117,31 +117,28 @@ fn check_url(url: &str, auth: &HttpAuth) -> Result<(), UpstreamError> {
     Ok(())
 }
 
-fn check_arguments(config: &McpConfig) -> Result<(), UpstreamError> {
+fn check_arguments(config: &McpConfig) -> Result<(), Refusal> {
     if config.args.len() > MAX_ARGUMENTS {
         let message = format!("A server can have at most {MAX_ARGUMENTS} arguments");
-        return Err(UpstreamError::validation("args", message));
+        return Err(Refusal::validation("args", message));
     }
     for (index, argument) in config.args.iter().enumerate() {
         if argument.len() > MAX_TEXT_BYTES || argument.contains('\0') {
             let message = format!("An argument must have at most {MAX_TEXT_BYTES} bytes and no zero byte");
-            return Err(UpstreamError::validation(&format!("args[{index}]"), message));
+            return Err(Refusal::validation(format!("args[{index}]"), message));
         }
     }
     Ok(())
 }
 
-fn check_variable(name: &str, variable: &EnvVarConfig) -> Result<(), UpstreamError> {
+fn check_variable(name: &str, variable: &EnvVarConfig) -> Result<(), Refusal> {
     let field = format!("env_vars.{name}");
     let first = name.chars().next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_');
     if !first || !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') || name.len() > 128 {
-        return Err(UpstreamError::validation(
-            &field,
-            format!("{name} is not a valid environment variable name"),
-        ));
+        return Err(Refusal::validation(&field, format!("{name} is not a valid environment variable name")));
     }
     if !variable.name.is_empty() && variable.name != name {
-        return Err(UpstreamError::validation(
+        return Err(Refusal::validation(
             &field,
             format!("{name} has a different name inside: {}", variable.name),
         ));
@@ -149,10 +146,10 @@ fn check_variable(name: &str, variable: &EnvVarConfig) -> Result<(), UpstreamErr
     let given = |text: &Option<String>| text.as_ref().is_some_and(|text| !text.is_empty());
     if variable.is_secret && given(&variable.value) {
         let message = "A secret belongs in the secret store: set secret_ref instead of value";
-        return Err(UpstreamError::validation(&field, message));
+        return Err(Refusal::validation(&field, message));
     }
     if variable.required && !given(&variable.value) && !given(&variable.secret_ref) {
-        return Err(UpstreamError::validation(
+        return Err(Refusal::validation(
             &field,
             format!("Missing required credentials: {name} has no value"),
         ));
@@ -160,12 +157,12 @@ fn check_variable(name: &str, variable: &EnvVarConfig) -> Result<(), UpstreamErr
     let too_long =
         |text: &Option<String>| text.as_ref().is_some_and(|text| text.len() > 32_768 || text.contains('\0'));
     if too_long(&variable.value) || too_long(&variable.secret_ref) {
-        return Err(UpstreamError::validation(&field, "The value is too long or contains a zero byte"));
+        return Err(Refusal::validation(&field, "The value is too long or contains a zero byte"));
     }
     Ok(())
 }
 
-fn check_limits(config: &McpConfig) -> Result<(), UpstreamError> {
+fn check_limits(config: &McpConfig) -> Result<(), Refusal> {
     let limits = &config.limits;
     let times = [
         ("install_ms", limits.install_ms),
@@ -179,16 +176,16 @@ fn check_limits(config: &McpConfig) -> Result<(), UpstreamError> {
     for (name, time) in times.into_iter().chain(of_tools.map(|time| ("tools", time))) {
         if !(1..=limits::MAX_LIMIT_MS).contains(&time) {
             let message = format!("{name} must be between 1 and {} milliseconds", limits::MAX_LIMIT_MS);
-            return Err(UpstreamError::validation(&format!("limits.{name}"), message));
+            return Err(Refusal::validation(format!("limits.{name}"), message));
         }
     }
     if !(1..=limits::MAX_RESULT_BYTES).contains(&limits.result_bytes) {
         let message = format!("result_bytes must be between 1 and {}", limits::MAX_RESULT_BYTES);
-        return Err(UpstreamError::validation("limits.result_bytes", message));
+        return Err(Refusal::validation("limits.result_bytes", message));
     }
     if !(1..=limits::MAX_CONCURRENT_CALLS).contains(&limits.calls) {
         let message = format!("calls must be between 1 and {}", limits::MAX_CONCURRENT_CALLS);
-        return Err(UpstreamError::validation("limits.calls", message));
+        return Err(Refusal::validation("limits.calls", message));
     }
     Ok(())
 }
@@ -218,7 +215,7 @@ pub(crate) fn slug_for(name: &str, taken: impl Fn(&str) -> bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::UpstreamErrorCode;
+    use shared_protocol::RefusalCode;
 
     fn binary() -> McpConfig {
         McpConfig::stdio("Clock", McpPackageType::Binary, "/bin/clock")
@@ -229,7 +226,7 @@ mod tests {
         let failure = check(config).expect_err("it must be refused");
         assert_eq!(
             (failure.code, failure.field.as_deref()),
-            (UpstreamErrorCode::ValidationError, Some(field)),
+            (RefusalCode::ValidationError, Some(field)),
             "{failure:?}"
         );
     }

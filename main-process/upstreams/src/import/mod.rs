@@ -5,10 +5,10 @@ mod exposed;
 
 use crate::{
     config::{EnvVarConfig, HttpAuth, McpConfig, McpPackageType, check},
-    error::UpstreamError,
     secrets::{Secret, secret_name},
 };
 use serde_json::{Map, Value};
+use shared_protocol::Refusal;
 
 const MAX_IMPORT_BYTES: usize = 4 << 20;
 const MAX_IMPORT_DEPTH: usize = 100;
@@ -34,15 +34,12 @@ pub struct ImportReport {
 
 /// Parses `mcpServers` (Claude Desktop, Claude Code also per project, Cursor), `servers` (VS Code's `mcp.json`),
 /// `mcp.servers` (VS Code's settings), bare entries and a single server, with comments and trailing commas.
-pub fn import(text: &str) -> Result<ImportReport, UpstreamError> {
+pub fn import(text: &str) -> Result<ImportReport, Refusal> {
     if text.len() > MAX_IMPORT_BYTES {
-        return Err(UpstreamError::validation(
-            "text",
-            format!("The text is larger than {MAX_IMPORT_BYTES} bytes"),
-        ));
+        return Err(Refusal::validation("text", format!("The text is larger than {MAX_IMPORT_BYTES} bytes")));
     }
     if nesting_depth(text) > MAX_IMPORT_DEPTH {
-        return Err(UpstreamError::validation(
+        return Err(Refusal::validation(
             "text",
             format!("The text is nested more than {MAX_IMPORT_DEPTH} levels deep"),
         ));
@@ -63,19 +60,19 @@ pub fn import(text: &str) -> Result<ImportReport, UpstreamError> {
     if import.servers.is_empty() && import.refused.is_empty() && import.skipped.is_empty() {
         let message = "The text contains no servers: expected mcpServers, servers, mcp.servers, or one server with command or \
                        url";
-        return Err(UpstreamError::validation("text", message));
+        return Err(Refusal::validation("text", message));
     }
     Ok(import)
 }
 
-fn parse_text(text: &str) -> Result<Value, UpstreamError> {
+fn parse_text(text: &str) -> Result<Value, Refusal> {
     let parse = |text: &str| -> Result<Value, _> {
         jsonc_parser::parse_to_serde_value(text, &jsonc_parser::ParseOptions::default())
     };
     // An entry copied from the middle of a file: its name without the surrounding braces.
     let entry = text.trim().trim_end_matches(',');
     let value = if entry.starts_with('"') { parse(&format!("{{{entry}}}")) } else { parse(text) };
-    value.map_err(|error| UpstreamError::validation("text", format!("The text is not valid JSON: {error}")))
+    value.map_err(|error| Refusal::validation("text", format!("The text is not valid JSON: {error}")))
 }
 
 /// Returns every server of a configuration with its name.

@@ -4,12 +4,9 @@ use super::{
     InternalMethods, ManifestTool, ManifestToolTarget, credentials::ResolvedCredentials, folder, proxy,
     script::ScriptRun, template::ArgumentTemplate,
 };
-use crate::{
-    actor::ServerDeps,
-    call::ToolAnswer,
-    error::{UpstreamError, UpstreamErrorCode},
-};
+use crate::{actor::ServerDeps, call::ToolAnswer};
 use serde_json::{Map, Value, json};
+use shared_protocol::{Refusal, RefusalCode};
 
 const MAX_ANSWER_BYTES: usize = 1 << 20;
 
@@ -35,7 +32,7 @@ impl ManifestTool {
         &self,
         arguments: &Value,
         hands: &ManifestCallDeps<'_>,
-    ) -> Result<ManifestCallOutcome, UpstreamError> {
+    ) -> Result<ManifestCallOutcome, Refusal> {
         let arguments = self.checked_arguments(arguments)?;
         let surroundings = hands.deps;
         let credentials = self.resolve_credentials(surroundings).await?;
@@ -61,7 +58,7 @@ impl ManifestTool {
                         "{} has changed since it was loaded: reload the manifests",
                         entrypoint.display()
                     );
-                    return Err(UpstreamError::conflict(message));
+                    return Err(Refusal::conflict(message));
                 }
                 let run = ScriptRun {
                     script,
@@ -75,22 +72,19 @@ impl ManifestTool {
             }
         };
         let redactor = credentials.redactor();
-        let value = answered.map_err(|failure| UpstreamError {
+        let value = answered.map_err(|failure| Refusal {
             message: redactor.redact(&failure.message).into_owned(),
             ..failure
         })?;
         self.answer(&value, |text| redactor.redact(text).into_owned()).map(ManifestCallOutcome::Answered)
     }
 
-    pub(crate) fn check(&self, arguments: &Value) -> Result<(), UpstreamError> {
+    pub(crate) fn check(&self, arguments: &Value) -> Result<(), Refusal> {
         self.checked_arguments(arguments).map(drop)
     }
 
     /// Runs on a blocking thread, because a keyring may prompt the user first.
-    async fn resolve_credentials(
-        &self,
-        surroundings: &ServerDeps,
-    ) -> Result<ResolvedCredentials, UpstreamError> {
+    async fn resolve_credentials(&self, surroundings: &ServerDeps) -> Result<ResolvedCredentials, Refusal> {
         if self.credentials.is_empty() {
             return Ok(ResolvedCredentials::default());
         }
@@ -99,24 +93,20 @@ impl ManifestTool {
         let resolving = tokio::task::spawn_blocking(move || {
             ResolvedCredentials::resolve((&manifest, &keys), &wanted, &*store)
         });
-        let broken = |error| {
-            UpstreamError::new(
-                UpstreamErrorCode::Internal,
-                format!("Reading the credentials failed: {error}"),
-            )
-        };
+        let broken =
+            |error| Refusal::new(RefusalCode::Internal, format!("Reading the credentials failed: {error}"));
         resolving.await.map_err(broken)?
     }
 
-    fn checked_arguments(&self, arguments: &Value) -> Result<Map<String, Value>, UpstreamError> {
+    fn checked_arguments(&self, arguments: &Value) -> Result<Map<String, Value>, Refusal> {
         let arguments = match arguments {
             Value::Null => Map::new(),
             Value::Object(arguments) => arguments.clone(),
-            _ => return Err(UpstreamError::validation("arguments", "The arguments must be a JSON object")),
+            _ => return Err(Refusal::validation("arguments", "The arguments must be a JSON object")),
         };
         if let Err((field, message)) = self.input.check(&Value::Object(arguments.clone())) {
             let field = if field.is_empty() { "arguments".to_owned() } else { format!("arguments.{field}") };
-            return Err(UpstreamError::validation(
+            return Err(Refusal::validation(
                 &field,
                 format!("Invalid arguments for {}: {message}", self.exposed),
             ));
@@ -124,13 +114,13 @@ impl ManifestTool {
         Ok(arguments)
     }
 
-    fn answer(&self, value: &Value, clean: impl Fn(&str) -> String) -> Result<ToolAnswer, UpstreamError> {
+    fn answer(&self, value: &Value, clean: impl Fn(&str) -> String) -> Result<ToolAnswer, Refusal> {
         if let Some(Err((field, message))) = self.output.as_ref().map(|output| output.check(value)) {
             let message = format!(
                 "The answer of {} does not match its output schema at {field:?}: {message}",
                 self.exposed
             );
-            return Err(UpstreamError::unavailable(message));
+            return Err(Refusal::unavailable(message));
         }
         let text = match value {
             Value::String(text) => text.clone(),
@@ -142,8 +132,8 @@ impl ManifestTool {
         }
         let json = clean(&result.to_string());
         if json.len() > 2 * MAX_ANSWER_BYTES {
-            return Err(UpstreamError::new(
-                UpstreamErrorCode::LimitExceeded,
+            return Err(Refusal::new(
+                RefusalCode::LimitExceeded,
                 format!("The answer of {} is too large to forward", self.exposed),
             ));
         }

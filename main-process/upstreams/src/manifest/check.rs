@@ -1,8 +1,8 @@
 //! Checks manifests without running anything, for `validate` and `manifest check`.
 
 use super::{InternalMethods, ManifestFolder, ManifestReport, ManifestSource, read_manifests};
-use crate::{UpstreamError, UpstreamErrorCode};
 use serde_json::Value;
+use shared_protocol::{Refusal, RefusalCode};
 use std::path::Path;
 
 /// The methods that a manifest of the type `internal` can call.
@@ -17,9 +17,9 @@ impl InternalMethods for MethodNames {
         INTERNAL_METHODS.contains(&method)
     }
 
-    fn call(&self, _: &str, _: &Value) -> Result<Value, UpstreamError> {
+    fn call(&self, _: &str, _: &Value) -> Result<Value, Refusal> {
         let message = "Checking a manifest calls no method".to_owned();
-        Err(UpstreamError { code: UpstreamErrorCode::Conflict, message, field: None })
+        Err(Refusal::new(RefusalCode::Conflict, message))
     }
 }
 

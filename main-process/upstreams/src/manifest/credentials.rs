@@ -5,13 +5,11 @@ use super::{
     folder::{ManifestFolder, ManifestSource},
     format::CredentialSpec,
 };
-use crate::{
-    error::UpstreamError,
-    secrets::{Redactor, Secret, SecretStore},
-};
+use crate::secrets::{Redactor, Secret, SecretStore};
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
+use shared_protocol::Refusal;
 use std::collections::BTreeMap;
 
 #[derive(Default)]
@@ -47,7 +45,7 @@ impl ResolvedCredentials {
         (manifest, keys): (&str, &CredentialNamespace),
         wanted: &[(String, bool)],
         store: &dyn SecretStore,
-    ) -> Result<Self, UpstreamError> {
+    ) -> Result<Self, Refusal> {
         let mut by_id = BTreeMap::new();
         for (id, optional) in wanted {
             match store.get(&keys.reference(id))? {
@@ -57,15 +55,15 @@ impl ResolvedCredentials {
                     let message = format!(
                         "Missing required credentials: {id} of {manifest}. Set the credential and try again."
                     );
-                    return Err(UpstreamError::validation(id, message));
+                    return Err(Refusal::validation(id, message));
                 }
             }
         }
         Ok(Self { by_id })
     }
 
-    pub(super) fn field(&self, id: &str, field: &str) -> Result<String, UpstreamError> {
-        let missing = || UpstreamError::validation(id, format!("The credential {id} has no field {field}"));
+    pub(super) fn field(&self, id: &str, field: &str) -> Result<String, Refusal> {
+        let missing = || Refusal::validation(id, format!("The credential {id} has no field {field}"));
         let secret = self.by_id.get(id).ok_or_else(missing)?;
         match serde_json::from_str::<Value>(secret.reveal()) {
             Ok(Value::Object(fields)) => {

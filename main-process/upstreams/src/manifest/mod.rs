@@ -19,6 +19,7 @@ use format::{ManifestImplementation, ManifestText, ManifestToolSpec, ProxySpec, 
 use serde::Serialize;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
+use shared_protocol::Refusal;
 use std::{
     collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
@@ -33,7 +34,7 @@ const MAX_TIMEOUT_MS: u64 = 600_000;
 /// Methods of Draftboard that manifests of type `internal` can call. No method changes anything.
 pub trait InternalMethods: Send + Sync {
     fn has_method(&self, method: &str) -> bool;
-    fn call(&self, method: &str, arguments: &Value) -> Result<Value, crate::UpstreamError>;
+    fn call(&self, method: &str, arguments: &Value) -> Result<Value, Refusal>;
 }
 
 /// The result of reading one manifest file.

@@ -5,15 +5,13 @@ use super::{
     format::{AuthStrategy, ProxyAuth, ProxyBinding, ProxySpec},
     template::ArgumentTemplate,
 };
-use crate::{
-    error::{UpstreamError, UpstreamErrorCode},
-    http::{HttpClient, HttpError, percent_encode, read},
-};
+use crate::http::{HttpClient, HttpError, percent_encode, read};
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Method, Request, Uri, header};
 use http_body_util::Full;
 use serde_json::Value;
+use shared_protocol::{Refusal, RefusalCode};
 use std::time::Duration;
 
 const DEFAULT_TIMEOUT: u64 = 30_000;
@@ -53,19 +51,19 @@ pub(super) async fn call(
     tool: &str,
     template: &ArgumentTemplate<'_>,
     most: usize,
-) -> Result<Value, UpstreamError> {
+) -> Result<Value, Refusal> {
     let binding = proxy
         .tool_bindings
         .get(tool)
-        .ok_or_else(|| UpstreamError::not_found(format!("The manifest has no binding for {tool}")))?;
+        .ok_or_else(|| Refusal::not_found(format!("The manifest has no binding for {tool}")))?;
     let request = request(proxy, binding, template)?;
     let limit = Duration::from_millis(proxy.timeout_ms.unwrap_or(DEFAULT_TIMEOUT));
     let lost = |error: HttpError| match error {
-        HttpError::TooLarge(most) => UpstreamError::new(
-            UpstreamErrorCode::LimitExceeded,
+        HttpError::TooLarge(most) => Refusal::new(
+            RefusalCode::LimitExceeded,
             format!("The answer of {tool} is larger than {most} bytes"),
         ),
-        error => UpstreamError::network(format!("{tool}: {error}")),
+        error => Refusal::network(format!("{tool}: {error}")),
     };
     let answered = tokio::time::timeout(limit, async {
         let response = HttpClient::new(CONNECT)?.send(request).await?;
@@ -74,11 +72,11 @@ pub(super) async fn call(
     });
     let answered = answered
         .await
-        .map_err(|_| UpstreamError::network(format!("{tool} took longer than {} ms", limit.as_millis())))?;
+        .map_err(|_| Refusal::network(format!("{tool} took longer than {} ms", limit.as_millis())))?;
     let (head, body) = answered.map_err(lost)?;
     if !head.status.is_success() {
         let said = String::from_utf8_lossy(&body);
-        return Err(UpstreamError::unavailable(format!(
+        return Err(Refusal::unavailable(format!(
             "{tool} failed with HTTP {}: {:.300}",
             head.status,
             said.trim()
@@ -89,15 +87,15 @@ pub(super) async fn call(
         Value::Null
     } else if kind.contains("json") {
         serde_json::from_slice(&body).map_err(|error| {
-            UpstreamError::unavailable(format!("The answer of {tool} is not valid JSON: {error}"))
+            Refusal::unavailable(format!("The answer of {tool} is not valid JSON: {error}"))
         })?
     } else {
         Value::String(String::from_utf8_lossy(&body).into_owned())
     };
     match &binding.response_path {
-        Some(path) => select_path(&value, path).cloned().ok_or_else(|| {
-            UpstreamError::unavailable(format!("The answer of {tool} has no value at {path}"))
-        }),
+        Some(path) => select_path(&value, path)
+            .cloned()
+            .ok_or_else(|| Refusal::unavailable(format!("The answer of {tool} has no value at {path}"))),
         None => Ok(value),
     }
 }
@@ -115,13 +113,12 @@ fn request(
     proxy: &ProxySpec,
     binding: &ProxyBinding,
     template: &ArgumentTemplate<'_>,
-) -> Result<Request<Full<Bytes>>, UpstreamError> {
-    let missing = || {
-        UpstreamError::validation("arguments", format!("An argument of the path {} is missing", binding.path))
-    };
+) -> Result<Request<Full<Bytes>>, Refusal> {
+    let missing =
+        || Refusal::validation("arguments", format!("An argument of the path {} is missing", binding.path));
     let path = template.text(&binding.path, percent_encode)?.ok_or_else(missing)?;
     if path.split('/').any(|part| part == "." || part == "..") {
-        return Err(UpstreamError::validation("arguments", "A path segment must not be . or .."));
+        return Err(Refusal::validation("arguments", "A path segment must not be . or .."));
     }
     let mut query = Vec::new();
     for (name, value) in &binding.query {
@@ -159,7 +156,7 @@ fn request(
     request
         .uri(format!("{}{path}{query}", proxy.base_url.trim_end_matches('/')))
         .body(Full::new(Bytes::from(body)))
-        .map_err(|_| UpstreamError::validation("arguments", "These arguments do not form a valid request"))
+        .map_err(|_| Refusal::validation("arguments", "These arguments do not form a valid request"))
 }
 
 enum PlacedCredential {
@@ -167,7 +164,7 @@ enum PlacedCredential {
     Query(String, String),
 }
 
-fn credential(auth: &ProxyAuth, template: &ArgumentTemplate<'_>) -> Result<PlacedCredential, UpstreamError> {
+fn credential(auth: &ProxyAuth, template: &ArgumentTemplate<'_>) -> Result<PlacedCredential, Refusal> {
     let field = |name: &str| template.credentials.field(&auth.credential_id, name);
     let named = |otherwise: &'static str| auth.token_field.as_deref().unwrap_or(otherwise);
     match auth.strategy {
@@ -190,14 +187,14 @@ fn credential(auth: &ProxyAuth, template: &ArgumentTemplate<'_>) -> Result<Place
     }
 }
 
-fn header_name(name: &str) -> Result<HeaderName, UpstreamError> {
+fn header_name(name: &str) -> Result<HeaderName, Refusal> {
     HeaderName::try_from(name)
-        .map_err(|_| UpstreamError::validation("headers", format!("{name:.64} is not a valid header name")))
+        .map_err(|_| Refusal::validation("headers", format!("{name:.64} is not a valid header name")))
 }
 
-fn header_value(value: &str) -> Result<HeaderValue, UpstreamError> {
+fn header_value(value: &str) -> Result<HeaderValue, Refusal> {
     let mut value = HeaderValue::from_str(value)
-        .map_err(|_| UpstreamError::validation("headers", "A header value contains invalid characters"))?;
+        .map_err(|_| Refusal::validation("headers", "A header value contains invalid characters"))?;
     value.set_sensitive(true);
     Ok(value)
 }

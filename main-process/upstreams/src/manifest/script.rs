@@ -2,13 +2,13 @@
 
 use super::{format::ScriptSpec, template::ArgumentTemplate};
 use crate::{
-    error::{UpstreamError, UpstreamErrorCode},
     launch::{find_program, piped_launch},
     log::ServerLog,
     process::ServerProcess,
 };
 use processes::{ProgramLaunch, ProgramSpawner};
 use serde_json::{Value, json};
+use shared_protocol::{Refusal, RefusalCode};
 use std::{
     ffi::OsString,
     path::{Path, PathBuf},
@@ -39,7 +39,7 @@ pub(super) struct ScriptRun<'a> {
 }
 
 impl ScriptRun<'_> {
-    pub(super) async fn run(&self, template: &ArgumentTemplate<'_>) -> Result<Value, UpstreamError> {
+    pub(super) async fn run(&self, template: &ArgumentTemplate<'_>) -> Result<Value, Refusal> {
         let launch = self.launch(template)?;
         let action = self.script.tool_bindings.get(self.tool).map(|binding| binding.action.as_str());
         let input = json!({"tool": self.tool, "action": action, "params": template.arguments}).to_string();
@@ -48,7 +48,7 @@ impl ScriptRun<'_> {
         let limit = Duration::from_millis(self.script.timeout_ms.unwrap_or(DEFAULT_TIMEOUT));
         let started = ServerProcess::start(self.spawner, &launch, &log).await;
         let (process, (mut output, mut pipe)) = started.map_err(|error| {
-            UpstreamError::unavailable(format!("{} failed to start: {error}", launch.program.display()))
+            Refusal::unavailable(format!("{} failed to start: {error}", launch.program.display()))
         })?;
         let give = async move {
             // A program that does not read its input may still answer.
@@ -80,15 +80,14 @@ impl ScriptRun<'_> {
                 self.tool,
                 limit.as_millis()
             );
-            return Err(UpstreamError::network(message));
+            return Err(Refusal::network(message));
         };
-        let failed = |why: String| {
-            UpstreamError::unavailable(format!("{} {why}.{}", self.tool, log.last_lines_text(0)))
-        };
+        let failed =
+            |why: String| Refusal::unavailable(format!("{} {why}.{}", self.tool, log.last_lines_text(0)));
         let bytes = bytes.map_err(|error| failed(format!("output cannot be read: {error}")))?;
         if bytes.len() > self.most {
             let message = format!("The answer of {} is larger than {} bytes", self.tool, self.most);
-            return Err(UpstreamError::new(UpstreamErrorCode::LimitExceeded, message));
+            return Err(Refusal::new(RefusalCode::LimitExceeded, message));
         }
         let exit = exit.map_err(|error| failed(error.to_string()))?;
         if exit.code != Some(0) {
@@ -97,13 +96,13 @@ impl ScriptRun<'_> {
         serde_json::from_slice(&bytes).map_err(|error| failed(format!("did not return JSON: {error}")))
     }
 
-    fn launch(&self, template: &ArgumentTemplate<'_>) -> Result<ProgramLaunch, UpstreamError> {
+    fn launch(&self, template: &ArgumentTemplate<'_>) -> Result<ProgramLaunch, Refusal> {
         let inherited =
             self.environment.iter().filter(|(name, _)| INHERITED.iter().any(|inherited| name == inherited));
         let mut environment: Vec<(OsString, OsString)> = inherited.cloned().collect();
         for (name, value) in &self.script.env {
             let missing =
-                || UpstreamError::validation(name, format!("The environment variable {name} has no value"));
+                || Refusal::validation(name, format!("The environment variable {name} has no value"));
             let value = template.text(value, str::to_owned)?.ok_or_else(missing)?;
             environment.push((name.into(), value.into()));
         }

@@ -2,8 +2,8 @@
 //! omitted, never empty text.
 
 use super::credentials::ResolvedCredentials;
-use crate::error::UpstreamError;
 use serde_json::{Map, Value};
+use shared_protocol::Refusal;
 
 /// Encodes a value for its position.
 pub(super) type EncodeFn = fn(&str) -> String;
@@ -15,16 +15,13 @@ pub(super) struct ArgumentTemplate<'a> {
 
 impl ArgumentTemplate<'_> {
     /// Returns `None` when an argument in the template is not given.
-    pub(super) fn text(&self, template: &str, writing: EncodeFn) -> Result<Option<String>, UpstreamError> {
+    pub(super) fn text(&self, template: &str, writing: EncodeFn) -> Result<Option<String>, Refusal> {
         let mut text = String::new();
         let mut rest = template;
         while let Some((before, after)) = rest.split_once('{') {
             text.push_str(before);
             let Some((name, after)) = after.split_once('}') else {
-                return Err(UpstreamError::validation(
-                    "template",
-                    format!("{template:.64} has an unclosed brace"),
-                ));
+                return Err(Refusal::validation("template", format!("{template:.64} has an unclosed brace")));
             };
             match self.lookup(name)? {
                 Some(value) => text.push_str(&writing(&value)),
@@ -36,7 +33,7 @@ impl ArgumentTemplate<'_> {
         Ok(Some(text))
     }
 
-    fn lookup(&self, name: &str) -> Result<Option<String>, UpstreamError> {
+    fn lookup(&self, name: &str) -> Result<Option<String>, Refusal> {
         if let Some(credential) = name.strip_prefix("credential:") {
             let (id, field) = credential.split_once(':').unwrap_or((credential, "value"));
             return self.credentials.field(id, field).map(Some);
@@ -44,8 +41,8 @@ impl ArgumentTemplate<'_> {
         match self.arguments.get(name) {
             None | Some(Value::Null) => Ok(None),
             Some(Value::String(text)) => Ok(Some(text.clone())),
-            Some(Value::Array(_) | Value::Object(_)) => Err(UpstreamError::validation(
-                &format!("arguments.{name}"),
+            Some(Value::Array(_) | Value::Object(_)) => Err(Refusal::validation(
+                format!("arguments.{name}"),
                 format!("{name} must be a single value"),
             )),
             Some(plain) => Ok(Some(plain.to_string())),
@@ -53,7 +50,7 @@ impl ArgumentTemplate<'_> {
     }
 
     /// Replaces a string that is exactly one placeholder by the argument of any type. Omits missing arguments.
-    pub(super) fn value(&self, template: &Value) -> Result<Option<Value>, UpstreamError> {
+    pub(super) fn value(&self, template: &Value) -> Result<Option<Value>, Refusal> {
         Ok(Some(match template {
             Value::String(text) => {
                 let whole = text.strip_prefix('{').and_then(|text| text.strip_suffix('}'));

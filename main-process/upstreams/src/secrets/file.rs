@@ -2,10 +2,8 @@
 //! it, so its path is displayed.
 
 use super::{Secret, SecretStore};
-use crate::{
-    durable,
-    error::{UpstreamError, UpstreamErrorCode},
-};
+use crate::durable;
+use shared_protocol::{Refusal, RefusalCode};
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
@@ -25,14 +23,14 @@ impl FileSecrets {
         Self { path: path.to_owned(), turn: Mutex::new(()) }
     }
 
-    fn failure(&self, why: impl std::fmt::Display) -> UpstreamError {
-        UpstreamError::new(
-            UpstreamErrorCode::Internal,
+    fn failure(&self, why: impl std::fmt::Display) -> Refusal {
+        Refusal::new(
+            RefusalCode::Internal,
             format!("Using the secrets in {} failed: {why}", self.path.display()),
         )
     }
 
-    fn read(&self) -> Result<BTreeMap<String, String>, UpstreamError> {
+    fn read(&self) -> Result<BTreeMap<String, String>, Refusal> {
         let Some(bytes) =
             durable::read(&self.path, MAX_SECRETS_FILE_BYTES).map_err(|error| self.failure(error))?
         else {
@@ -48,25 +46,25 @@ impl FileSecrets {
         serde_json::from_slice(&bytes).map_err(|_| self.failure("the file is not a JSON object of strings"))
     }
 
-    fn update(&self, edit: impl FnOnce(&mut BTreeMap<String, String>)) -> Result<(), UpstreamError> {
+    fn update(&self, edit: impl FnOnce(&mut BTreeMap<String, String>)) -> Result<(), Refusal> {
         let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         let mut secrets = self.read()?;
         edit(&mut secrets);
         let bytes = serde_json::to_vec_pretty(&secrets).map_err(|error| self.failure(error))?;
-        durable::write(&self.path, &bytes).map_err(|error| self.failure(error))
+        safe_fs::write_private(&self.path, &bytes).map_err(|error| self.failure(error))
     }
 }
 
 impl SecretStore for FileSecrets {
-    fn get(&self, name: &str) -> Result<Option<Secret>, UpstreamError> {
+    fn get(&self, name: &str) -> Result<Option<Secret>, Refusal> {
         self.read()?.get(name).map(|value| Secret::new(value)).transpose()
     }
 
-    fn set(&self, name: &str, secret: &Secret) -> Result<(), UpstreamError> {
+    fn set(&self, name: &str, secret: &Secret) -> Result<(), Refusal> {
         self.update(|secrets| drop(secrets.insert(name.to_owned(), secret.reveal().to_owned())))
     }
 
-    fn remove(&self, name: &str) -> Result<(), UpstreamError> {
+    fn remove(&self, name: &str) -> Result<(), Refusal> {
         if self.read()?.contains_key(name) {
             self.update(|secrets| drop(secrets.remove(name)))?;
         }
@@ -107,7 +105,7 @@ mod tests {
     fn a_damaged_file_does_not_tell_what_is_in_it() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("secrets.json");
-        durable::write(&path, br#"{"key": ["hunter22"]}"#).expect("writes");
+        safe_fs::write_private(&path, br#"{"key": ["hunter22"]}"#).expect("writes");
         let refused = FileSecrets::new(&path).get("key").expect_err("not a text");
         assert!(!refused.message.contains("hunter22"), "{refused}");
     }

@@ -5,7 +5,7 @@
 //! there, and they can also read the environment of the servers.
 
 use super::{Secret, SecretStore};
-use crate::error::{UpstreamError, UpstreamErrorCode};
+use shared_protocol::{Refusal, RefusalCode};
 use std::{
     collections::HashMap,
     sync::{Mutex, PoisonError},
@@ -39,17 +39,14 @@ struct KeyringSession {
 
 impl Keyring {
     /// Connects to the keyring on the session bus or on the given one. Fails when no keyring can store secrets.
-    pub fn connect(address: Option<&str>) -> Result<Self, UpstreamError> {
+    pub fn connect(address: Option<&str>) -> Result<Self, Refusal> {
         let keyring = Self { address: address.map(str::to_owned), open: Mutex::default() };
         keyring.with(|open| open.collection().map(drop))?;
         Ok(keyring)
     }
 
     /// Connects on first use and again after an error, because a keyring can restart.
-    fn with<T>(
-        &self,
-        work: impl FnOnce(&KeyringSession) -> Result<T, KeyringError>,
-    ) -> Result<T, UpstreamError> {
+    fn with<T>(&self, work: impl FnOnce(&KeyringSession) -> Result<T, KeyringError>) -> Result<T, Refusal> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let done = match open.take() {
             Some(open) => Ok(open),
@@ -61,16 +58,13 @@ impl Keyring {
             Ok(done)
         });
         done.map_err(|trouble| {
-            UpstreamError::new(
-                UpstreamErrorCode::ServiceUnavailable,
-                format!("The keyring cannot be used: {trouble}"),
-            )
+            Refusal::new(RefusalCode::ServiceUnavailable, format!("The keyring cannot be used: {trouble}"))
         })
     }
 }
 
 impl SecretStore for Keyring {
-    fn get(&self, name: &str) -> Result<Option<Secret>, UpstreamError> {
+    fn get(&self, name: &str) -> Result<Option<Secret>, Refusal> {
         let bytes = self.with(|open| match open.find(name)? {
             Some(item) => open.secret(&item).map(Some),
             None => Ok(None),
@@ -78,11 +72,11 @@ impl SecretStore for Keyring {
         bytes.map(|bytes| Secret::new(&String::from_utf8_lossy(&bytes))).transpose()
     }
 
-    fn set(&self, name: &str, secret: &Secret) -> Result<(), UpstreamError> {
+    fn set(&self, name: &str, secret: &Secret) -> Result<(), Refusal> {
         self.with(|open| open.create(name, secret))
     }
 
-    fn remove(&self, name: &str) -> Result<(), UpstreamError> {
+    fn remove(&self, name: &str) -> Result<(), Refusal> {
         self.with(|open| match open.find(name)? {
             Some(item) => {
                 let prompt: OwnedObjectPath =

@@ -9,7 +9,8 @@ pub use file::FileSecrets;
 pub use keyring::Keyring;
 pub(crate) use redact::Redactor;
 
-use crate::{config::McpConfig, error::UpstreamError};
+use crate::config::McpConfig;
+use shared_protocol::Refusal;
 use std::{collections::BTreeMap, fmt, path::Path, sync::Arc};
 use uuid::Uuid;
 
@@ -22,14 +23,14 @@ const MAX_SECRET_BYTES: usize = 16_384;
 pub struct Secret(String);
 
 impl Secret {
-    pub fn new(value: &str) -> Result<Self, UpstreamError> {
+    pub fn new(value: &str) -> Result<Self, Refusal> {
         // Pasted values often end in a line break.
         let value = value.trim();
         if !(MIN_SECRET_BYTES..=MAX_SECRET_BYTES).contains(&value.len()) || value.contains(['\0', '\n', '\r'])
         {
             let message =
                 format!("A secret must be one line of {MIN_SECRET_BYTES} to {MAX_SECRET_BYTES} bytes");
-            return Err(UpstreamError::validation("secret", message));
+            return Err(Refusal::validation("secret", message));
         }
         Ok(Self(value.to_owned()))
     }
@@ -47,9 +48,9 @@ impl fmt::Debug for Secret {
 
 /// A store of secret values. Their names are chosen by Draftboard and are not secret.
 pub trait SecretStore: Send + Sync {
-    fn get(&self, name: &str) -> Result<Option<Secret>, UpstreamError>;
-    fn set(&self, name: &str, secret: &Secret) -> Result<(), UpstreamError>;
-    fn remove(&self, name: &str) -> Result<(), UpstreamError>;
+    fn get(&self, name: &str) -> Result<Option<Secret>, Refusal>;
+    fn set(&self, name: &str, secret: &Secret) -> Result<(), Refusal>;
+    fn remove(&self, name: &str) -> Result<(), Refusal>;
     /// The location of the store, for people.
     fn location(&self) -> String;
 }
@@ -103,5 +104,5 @@ impl ResolvedSecrets {
 
 pub(crate) enum UnresolvedSecrets {
     Missing(Vec<String>),
-    Store(UpstreamError),
+    Store(Refusal),
 }

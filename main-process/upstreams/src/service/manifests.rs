@@ -5,7 +5,6 @@ use crate::{
     actor::CallProgress,
     call::ToolAnswer,
     config::ToolPolicy,
-    error::UpstreamError,
     manifest::{
         CredentialNamespace, LoadedManifests, ManifestCallDeps, ManifestCallOutcome, ManifestContext,
         ManifestFolder, ManifestReport, ManifestTool,
@@ -13,6 +12,7 @@ use crate::{
     secrets::Secret,
 };
 use serde_json::Value;
+use shared_protocol::Refusal;
 use std::{
     path::PathBuf,
     sync::{Arc, PoisonError},
@@ -44,9 +44,9 @@ impl McpService {
 
     /// Approves a workspace manifest in exactly this form. Its tools are offered after the next
     /// [`Self::load_manifests`].
-    pub fn approve_manifest(&self, hash: &str) -> Result<(), UpstreamError> {
+    pub fn approve_manifest(&self, hash: &str) -> Result<(), Refusal> {
         if !self.loaded_manifests().reports.iter().any(|report| report.hash.as_deref() == Some(hash)) {
-            return Err(UpstreamError::conflict("The manifest has changed: review it again"));
+            return Err(Refusal::conflict("The manifest has changed: review it again"));
         }
         self.store.approve_manifest(hash)
     }
@@ -58,7 +58,7 @@ impl McpService {
         self.store.manifest_policy(&tool.exposed, &tool.hash).unwrap_or(usual)
     }
 
-    pub fn set_manifest_policy(&self, exposed: &str, policy: ToolPolicy) -> Result<(), UpstreamError> {
+    pub fn set_manifest_policy(&self, exposed: &str, policy: ToolPolicy) -> Result<(), Refusal> {
         let tool = self.manifest_tool(exposed)?;
         self.store.set_manifest_policy(exposed, &tool.hash, policy)?;
         self.notify_changed();
@@ -66,11 +66,9 @@ impl McpService {
     }
 
     /// Returns a manifest tool by its exposed name.
-    pub fn manifest_tool(&self, exposed: &str) -> Result<Arc<ManifestTool>, UpstreamError> {
+    pub fn manifest_tool(&self, exposed: &str) -> Result<Arc<ManifestTool>, Refusal> {
         let found = self.loaded_manifests().tools.get(exposed).cloned();
-        found.ok_or_else(|| {
-            UpstreamError::not_found(format!("Tool {exposed:.64} does not exist")).with_field("tool")
-        })
+        found.ok_or_else(|| Refusal::not_found(format!("Tool {exposed:.64} does not exist")).field("tool"))
     }
 
     /// Returns whether a credential has a value. A keyring may prompt the user first.
@@ -85,30 +83,26 @@ impl McpService {
         manifest: &str,
         credential: &str,
         secret: &Secret,
-    ) -> Result<(), UpstreamError> {
+    ) -> Result<(), Refusal> {
         self.deps.secrets.set(&self.keys(manifest)?.reference(credential), secret)
     }
 
-    fn keys(&self, manifest: &str) -> Result<CredentialNamespace, UpstreamError> {
+    fn keys(&self, manifest: &str) -> Result<CredentialNamespace, Refusal> {
         let loaded = self.loaded_manifests();
         let found = loaded.reports.iter().filter(|report| report.id.as_deref() == Some(manifest));
         let found = found.filter_map(|report| report.keys.clone()).next();
         found.ok_or_else(|| {
-            UpstreamError::not_found(format!("Manifest {manifest:.64} does not exist")).with_field("manifest")
+            Refusal::not_found(format!("Manifest {manifest:.64} does not exist")).field("manifest")
         })
     }
 
     /// Checks whether a call with these arguments would be made.
-    pub fn check_manifest_arguments(&self, exposed: &str, arguments: &Value) -> Result<(), UpstreamError> {
+    pub fn check_manifest_arguments(&self, exposed: &str, arguments: &Value) -> Result<(), Refusal> {
         self.manifest_tool(exposed)?.check(arguments)
     }
 
     /// Calls a tool by its exposed name. Dropping the future ends the processes it started.
-    pub async fn call_manifest_tool(
-        &self,
-        exposed: &str,
-        arguments: &Value,
-    ) -> Result<ToolAnswer, UpstreamError> {
+    pub async fn call_manifest_tool(&self, exposed: &str, arguments: &Value) -> Result<ToolAnswer, Refusal> {
         self.call_manifest_tool_with_progress(exposed, arguments, None).await
     }
 
@@ -117,7 +111,7 @@ impl McpService {
         exposed: &str,
         arguments: &Value,
         progress: Option<mpsc::Sender<CallProgress>>,
-    ) -> Result<ToolAnswer, UpstreamError> {
+    ) -> Result<ToolAnswer, Refusal> {
         let tool = self.manifest_tool(exposed)?;
         let hands = ManifestCallDeps { deps: &self.deps, internal: &*self.internal };
         match tool.call(arguments, &hands).await? {
@@ -125,7 +119,7 @@ impl McpService {
             ManifestCallOutcome::Forward { server, tool, arguments } => {
                 let config = self.store.by_slug(&server);
                 let id = config
-                    .ok_or_else(|| UpstreamError::not_found(format!("Server {server:.64} does not exist")))?
+                    .ok_or_else(|| Refusal::not_found(format!("Server {server:.64} does not exist")))?
                     .id;
                 self.call_tool_with_progress(id, &tool, &arguments, progress).await
             }

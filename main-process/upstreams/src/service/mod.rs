@@ -9,7 +9,6 @@ use crate::{
     },
     call::{ServerToolCall, ToolAnswer},
     config::{self, ConfigStore, McpConfig, McpSource, ToolPolicy, UnreadableConfigEntry},
-    error::UpstreamError,
     launch::inherited_environment,
     manifest::{InternalMethods, LoadedManifests},
     secrets::{FileSecrets, Secret, SecretStore, secret_name},
@@ -21,6 +20,7 @@ use crate::{
 };
 use processes::{Backoff, ProcessGroupSpawner, ProgramSpawner};
 use serde_json::Value;
+use shared_protocol::Refusal;
 use std::{
     collections::{BTreeMap, BTreeSet},
     ffi::OsString,
@@ -82,12 +82,12 @@ impl InternalMethods for StatusMethodOnly {
         method == "server.status"
     }
 
-    fn call(&self, method: &str, _: &Value) -> Result<Value, UpstreamError> {
+    fn call(&self, method: &str, _: &Value) -> Result<Value, Refusal> {
         match method {
             "server.status" => {
                 Ok(serde_json::json!({"status": "running", "version": env!("CARGO_PKG_VERSION")}))
             }
-            _ => Err(UpstreamError::not_found(format!("Draftboard has no method {method:.64}"))),
+            _ => Err(Refusal::not_found(format!("Draftboard has no method {method:.64}"))),
         }
     }
 }
@@ -106,7 +106,7 @@ pub struct McpService {
 
 impl McpService {
     /// Opens the service without starting servers; see [`Self::launch_enabled`].
-    pub fn open(setup: McpServiceSetup, runtime: Runtime) -> Result<Self, UpstreamError> {
+    pub fn open(setup: McpServiceSetup, runtime: Runtime) -> Result<Self, Refusal> {
         let store = ConfigStore::open(&setup.config_file)?;
         let surroundings = Arc::new(ServerDeps {
             environment: setup.environment,
@@ -223,29 +223,29 @@ impl McpService {
     }
 
     /// Starts a server. Returns when it runs or with the reason it does not.
-    pub async fn start(&self, id: Uuid) -> Result<(), UpstreamError> {
+    pub async fn start(&self, id: Uuid) -> Result<(), Refusal> {
         let config = self.store.get(id).ok_or_else(|| unknown(id))?;
         if !config.enabled {
-            return Err(UpstreamError::conflict(format!("{} is disabled: enable it first", config.name)));
+            return Err(Refusal::conflict(format!("{} is disabled: enable it first", config.name)));
         }
         self.order(id, ServerOrder::Start).await
     }
 
     /// Stops a server. Returns when the process and all its children have ended.
-    pub async fn stop(&self, id: Uuid) -> Result<(), UpstreamError> {
+    pub async fn stop(&self, id: Uuid) -> Result<(), Refusal> {
         self.order(id, ServerOrder::Stop).await
     }
 
-    pub async fn restart(&self, id: Uuid) -> Result<(), UpstreamError> {
+    pub async fn restart(&self, id: Uuid) -> Result<(), Refusal> {
         let config = self.store.get(id).ok_or_else(|| unknown(id))?;
         if !config.enabled {
-            return Err(UpstreamError::conflict(format!("{} is disabled: enable it first", config.name)));
+            return Err(Refusal::conflict(format!("{} is disabled: enable it first", config.name)));
         }
         self.order(id, ServerOrder::Restart).await
     }
 
     /// Enables or disables a server. When it fails to start, it is disabled again and the reason is returned.
-    pub async fn toggle(&self, id: Uuid, enabled: bool) -> Result<(), UpstreamError> {
+    pub async fn toggle(&self, id: Uuid, enabled: bool) -> Result<(), Refusal> {
         let config = self.get(id).ok_or_else(|| unknown(id))?;
         self.update(McpConfig { enabled, ..config.clone() })?;
         if !enabled {
@@ -262,7 +262,7 @@ impl McpService {
     }
 
     /// Stops all servers concurrently and returns when no process is left.
-    pub async fn shutdown_all(&self) -> Result<(), UpstreamError> {
+    pub async fn shutdown_all(&self) -> Result<(), Refusal> {
         let ids: Vec<Uuid> = self.servers().keys().copied().collect();
         let mut stopping = Vec::new();
         for id in ids {
@@ -287,11 +287,11 @@ impl McpService {
     async fn order(
         &self,
         id: Uuid,
-        order: impl FnOnce(oneshot::Sender<Result<(), UpstreamError>>) -> ServerOrder,
-    ) -> Result<(), UpstreamError> {
+        order: impl FnOnce(oneshot::Sender<Result<(), Refusal>>) -> ServerOrder,
+    ) -> Result<(), Refusal> {
         let orders = self.order_sender(id).ok_or_else(|| unknown(id))?;
         let (reply, answer) = oneshot::channel();
-        let gone = || UpstreamError::conflict("The server was removed");
+        let gone = || Refusal::conflict("The server was removed");
         orders.send(order(reply)).await.map_err(|_| gone())?;
         answer.await.map_err(|_| gone())?
     }
@@ -350,11 +350,11 @@ impl McpService {
 
     /// Approves a tool in its current form. `hash` identifies the definition that the person has seen; if it has
     /// changed since, nothing is approved.
-    pub fn approve(&self, id: Uuid, tool: &str, hash: &str) -> Result<(), UpstreamError> {
+    pub fn approve(&self, id: Uuid, tool: &str, hash: &str) -> Result<(), Refusal> {
         let definitions = self.definitions(id)?;
         let definition = find(&definitions, tool)?;
         if definition.hash() != hash {
-            return Err(UpstreamError::conflict(format!(
+            return Err(Refusal::conflict(format!(
                 "{tool} has changed since you reviewed it: review it again"
             )));
         }
@@ -362,14 +362,14 @@ impl McpService {
     }
 
     /// Approves several tools, each by the hash of the definition that the person has seen: all or none.
-    pub fn approve_seen(&self, id: Uuid, seen: &[(String, String)]) -> Result<(), UpstreamError> {
+    pub fn approve_seen(&self, id: Uuid, seen: &[(String, String)]) -> Result<(), Refusal> {
         let definitions = self.definitions(id)?;
         let mut approved = Vec::new();
         for (tool, hash) in seen {
             let definition = find(&definitions, tool)?;
             if definition.hash() != hash {
                 let message = format!("{tool} has changed since you reviewed it: review it again");
-                return Err(UpstreamError::conflict(message));
+                return Err(Refusal::conflict(message));
             }
             approved.push(definition);
         }
@@ -377,12 +377,12 @@ impl McpService {
     }
 
     /// Approves all tools in their current form.
-    pub fn approve_all(&self, id: Uuid) -> Result<(), UpstreamError> {
+    pub fn approve_all(&self, id: Uuid) -> Result<(), Refusal> {
         let definitions = self.definitions(id)?;
         self.record_approval(id, &definitions.values().collect::<Vec<_>>())
     }
 
-    fn record_approval(&self, id: Uuid, definitions: &[&Arc<ToolDefinition>]) -> Result<(), UpstreamError> {
+    fn record_approval(&self, id: Uuid, definitions: &[&Arc<ToolDefinition>]) -> Result<(), Refusal> {
         let seen = definitions.iter().map(|definition| {
             (definition.name().to_owned(), Arc::new(ApprovedDefinition::new(definition.value().clone())))
         });
@@ -392,21 +392,21 @@ impl McpService {
     }
 
     /// Withdraws an approval.
-    pub fn withdraw(&self, id: Uuid, tool: &str) -> Result<(), UpstreamError> {
+    pub fn withdraw(&self, id: Uuid, tool: &str) -> Result<(), Refusal> {
         self.store.get(id).ok_or_else(|| unknown(id))?;
         self.store.withdraw(id, tool)?;
         self.notify_changed();
         Ok(())
     }
 
-    fn definitions(&self, id: Uuid) -> Result<Arc<ToolDefinitions>, UpstreamError> {
+    fn definitions(&self, id: Uuid) -> Result<Arc<ToolDefinitions>, Refusal> {
         let config = self.store.get(id).ok_or_else(|| unknown(id))?;
         let link = self.server_state(id).and_then(|shared| shared.session());
         Ok(link.ok_or_else(|| not_running(&config))?.definitions())
     }
 
     /// Checks whether a call with these arguments would be sent.
-    pub fn check_arguments(&self, id: Uuid, tool: &str, arguments: &Value) -> Result<(), UpstreamError> {
+    pub fn check_arguments(&self, id: Uuid, tool: &str, arguments: &Value) -> Result<(), Refusal> {
         let config = self.store.get(id).ok_or_else(|| unknown(id))?;
         let shared = self.server_state(id).ok_or_else(|| unknown(id))?;
         let link = shared.session().ok_or_else(|| not_running(&config))?;
@@ -423,7 +423,7 @@ impl McpService {
         mcp_id: Uuid,
         tool_name: &str,
         arguments: &Value,
-    ) -> Result<ToolAnswer, UpstreamError> {
+    ) -> Result<ToolAnswer, Refusal> {
         self.call_tool_with_progress(mcp_id, tool_name, arguments, None).await
     }
 
@@ -434,7 +434,7 @@ impl McpService {
         tool_name: &str,
         arguments: &Value,
         progress: Option<mpsc::Sender<CallProgress>>,
-    ) -> Result<ToolAnswer, UpstreamError> {
+    ) -> Result<ToolAnswer, Refusal> {
         let config = self.store.get(mcp_id).ok_or_else(|| unknown(mcp_id))?;
         let shared = self.server_state(mcp_id).ok_or_else(|| unknown(mcp_id))?;
         let link = shared.session().ok_or_else(|| not_running(&config))?;
@@ -449,7 +449,7 @@ impl McpService {
     // Configurations.
 
     /// Saves a new server without starting it.
-    pub fn create(&self, config: McpConfig) -> Result<McpConfig, UpstreamError> {
+    pub fn create(&self, config: McpConfig) -> Result<McpConfig, Refusal> {
         self.create_with_secrets(config, &[])
     }
 
@@ -459,7 +459,7 @@ impl McpService {
         &self,
         config: &McpConfig,
         secrets: &[(String, Secret)],
-    ) -> Result<(), UpstreamError> {
+    ) -> Result<(), Refusal> {
         if !matches!(config.source, McpSource::Official { .. }) {
             return Ok(());
         }
@@ -469,22 +469,18 @@ impl McpService {
                 let field =
                     if part == "auth" { "transport.auth".to_owned() } else { format!("env_vars.{part}") };
                 let message = format!("Missing required credentials: {part} has no value");
-                return Err(UpstreamError::validation(&field, message));
+                return Err(Refusal::validation(&field, message));
             }
         }
         Ok(())
     }
 
-    fn save_new(
-        &self,
-        mut config: McpConfig,
-        secrets: &[(String, Secret)],
-    ) -> Result<McpConfig, UpstreamError> {
+    fn save_new(&self, mut config: McpConfig, secrets: &[(String, Secret)]) -> Result<McpConfig, Refusal> {
         config.name = config.name.trim().to_owned();
         config::check(&config)?;
         self.check_required_secrets(&config, secrets)?;
         if self.store.get(config.id).is_some() {
-            return Err(UpstreamError::conflict("A server with this id already exists").with_field("id"));
+            return Err(Refusal::conflict("A server with this id already exists").field("id"));
         }
         let others = self.store.list();
         config.slug = config::slug_for(&config.name, |slug| others.iter().any(|other| other.slug == slug));
@@ -498,7 +494,7 @@ impl McpService {
         &self,
         mut config: McpConfig,
         secrets: &[(String, Secret)],
-    ) -> Result<McpConfig, UpstreamError> {
+    ) -> Result<McpConfig, Refusal> {
         for (part, _) in secrets {
             config.refer_to_own_secret(part);
         }
@@ -515,7 +511,7 @@ impl McpService {
 
     /// Replaces a configuration. A running server restarts when its launch settings changed and stops when it is
     /// disabled.
-    pub fn update(&self, mut config: McpConfig) -> Result<(), UpstreamError> {
+    pub fn update(&self, mut config: McpConfig) -> Result<(), Refusal> {
         let current = self.store.get(config.id).ok_or_else(|| unknown(config.id))?;
         config.name = config.name.trim().to_owned();
         config.slug = current.slug.clone();
@@ -526,7 +522,7 @@ impl McpService {
     }
 
     /// Deletes a server with its approvals and secrets, and stops it.
-    pub fn delete(&self, id: Uuid) -> Result<(), UpstreamError> {
+    pub fn delete(&self, id: Uuid) -> Result<(), Refusal> {
         let config = self.store.get(id).ok_or_else(|| unknown(id))?;
         self.store.remove(id)?;
         self.notify_changed();
@@ -546,7 +542,7 @@ impl McpService {
     }
 
     /// Stores the secret of a variable, or of the URL as `auth`, and refers to it in the configuration.
-    pub fn set_secret(&self, id: Uuid, part: &str, secret: &Secret) -> Result<(), UpstreamError> {
+    pub fn set_secret(&self, id: Uuid, part: &str, secret: &Secret) -> Result<(), Refusal> {
         let mut config = self.get(id).ok_or_else(|| unknown(id))?;
         config.refer_to_own_secret(part);
         config::check(&config)?;
@@ -559,7 +555,7 @@ impl McpService {
         &self,
         mut config: McpConfig,
         secrets: &[(String, Secret)],
-    ) -> Result<(), UpstreamError> {
+    ) -> Result<(), Refusal> {
         for (part, _) in secrets {
             config.refer_to_own_secret(part);
         }
@@ -572,7 +568,7 @@ impl McpService {
     }
 
     /// Returns the parts of a configuration whose secret is stored. A keyring may prompt the user first.
-    pub fn secrets_set(&self, config: &McpConfig) -> Result<BTreeSet<String>, UpstreamError> {
+    pub fn secrets_set(&self, config: &McpConfig) -> Result<BTreeSet<String>, Refusal> {
         let mut set = BTreeSet::new();
         for (part, reference, _) in config.secret_refs() {
             if self.deps.secrets.get(reference)?.is_some() {
@@ -597,7 +593,7 @@ impl McpService {
     }
 
     /// Loads changes written by another Draftboard process of the same user.
-    pub fn refresh(&self) -> Result<(), UpstreamError> {
+    pub fn refresh(&self) -> Result<(), Refusal> {
         if self.store.refresh()? {
             self.notify_changed();
         }
@@ -651,12 +647,12 @@ impl McpService {
     }
 }
 
-fn unknown(id: Uuid) -> UpstreamError {
-    UpstreamError::not_found(format!("Server {id} does not exist"))
+fn unknown(id: Uuid) -> Refusal {
+    Refusal::not_found(format!("Server {id} does not exist"))
 }
 
-fn not_running(config: &McpConfig) -> UpstreamError {
-    UpstreamError::unavailable(format!("{} is not running: start it first", config.name))
+fn not_running(config: &McpConfig) -> Refusal {
+    Refusal::unavailable(format!("{} is not running: start it first", config.name))
 }
 
 /// Returns a definition by the server's own tool name or by the exposed one.
@@ -664,7 +660,7 @@ fn find_named<'a>(
     definitions: &'a ToolDefinitions,
     config: &McpConfig,
     tool: &str,
-) -> Result<&'a Arc<ToolDefinition>, UpstreamError> {
+) -> Result<&'a Arc<ToolDefinition>, Refusal> {
     find_exposed(definitions, config, tool).map_or_else(|| find(definitions, tool), Ok)
 }
 
@@ -681,8 +677,8 @@ fn find_exposed<'a>(
     same.or_else(|| definitions.iter().find(|(name, _)| is_it(name)).map(|(_, definition)| definition))
 }
 
-fn find<'a>(definitions: &'a ToolDefinitions, tool: &str) -> Result<&'a Arc<ToolDefinition>, UpstreamError> {
-    definitions.get(tool).ok_or_else(|| {
-        UpstreamError::not_found(format!("This server has no tool {tool:.128}")).with_field("tool")
-    })
+fn find<'a>(definitions: &'a ToolDefinitions, tool: &str) -> Result<&'a Arc<ToolDefinition>, Refusal> {
+    definitions
+        .get(tool)
+        .ok_or_else(|| Refusal::not_found(format!("This server has no tool {tool:.128}")).field("tool"))
 }

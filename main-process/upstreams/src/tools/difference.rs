@@ -7,13 +7,12 @@ use std::collections::BTreeSet;
 /// The maximum number of differences; more would be a new tool rather than a changed one.
 const MAX_DIFFERENCES: usize = 100;
 
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct DefinitionDifference {
     /// The path of the part, such as `inputSchema.properties.path.type`.
     pub path: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub before: Option<Value>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<Value>,
 }
 

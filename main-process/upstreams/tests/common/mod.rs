@@ -5,38 +5,39 @@
     clippy::expect_used,
     clippy::panic,
     clippy::unwrap_used,
-    clippy::print_stderr,
     reason = "a test, and not each uses all of it"
 )]
 
 use processes::Backoff;
 use serde_json::Value;
+use shared_protocol::Refusal;
 use std::{
     ffi::OsString,
-    net::{TcpListener, TcpStream},
-    path::{Path, PathBuf},
-    process::{Child, Command, Stdio},
-    sync::{Arc, OnceLock},
-    time::{Duration, Instant},
+    net::TcpStream,
+    path::Path,
+    process::{Command, Stdio},
+    sync::Arc,
+    time::Duration,
 };
 use tempfile::TempDir;
-use upstreams::{
-    McpConfig, McpPackageType, McpService, McpServiceSetup, McpStatus, UpstreamError, inherited_environment,
+use test_support::{
+    KilledOnDrop, PATIENCE, processes as process_table, python_interpreter, try_wait_for_within, wait_until,
+    wait_until_async,
 };
+use upstreams::{McpConfig, McpPackageType, McpService, McpServiceSetup, McpStatus, inherited_environment};
 use uuid::Uuid;
 
-/// Long enough for a loaded machine; tests that pass do not wait for it.
-pub const LONG: Duration = Duration::from_secs(180);
-
-pub struct Bench {
+pub struct McpServiceFixture {
     pub folder: TempDir,
     pub service: Arc<McpService>,
     mark: String,
 }
 
+/// The time in which killed processes are gone.
+const MAX_EXIT_TIME: Duration = Duration::from_secs(5);
 pub const MARK: &str = "DRAFTBOARD_TEST_MARK";
 
-impl Bench {
+impl McpServiceFixture {
     pub fn new() -> Self {
         Self::with(|_| {})
     }
@@ -75,7 +76,7 @@ impl Bench {
         id
     }
 
-    pub async fn call(&self, id: Uuid, tool: &str, arguments: Value) -> Result<Value, UpstreamError> {
+    pub async fn call(&self, id: Uuid, tool: &str, arguments: Value) -> Result<Value, Refusal> {
         self.service.call_tool(id, tool, &arguments).await.map(|answer| answer.value())
     }
 
@@ -98,7 +99,7 @@ impl Bench {
                 changes.changed().await.unwrap();
             }
         };
-        if tokio::time::timeout(LONG, wait).await.is_err() {
+        if tokio::time::timeout(PATIENCE, wait).await.is_err() {
             let states: Vec<_> =
                 self.service.list().iter().map(|server| self.service.details(server.id)).collect();
             panic!("it never came about that {what}: {states:#?}");
@@ -112,12 +113,7 @@ impl Bench {
 
     /// Waits until `count` processes run.
     pub async fn until_processes(&self, count: usize) {
-        let wait = async {
-            while self.processes().len() != count {
-                tokio::time::sleep(Duration::from_millis(10)).await;
-            }
-        };
-        tokio::time::timeout(LONG, wait).await.unwrap_or_else(|_| panic!("{:?}", self.processes()));
+        wait_until_async(&format!("{count} processes"), async || self.processes().len() == count).await;
     }
 
     pub async fn ends_clean(self) {
@@ -133,64 +129,33 @@ impl Bench {
     /// Waits a moment, because killed processes may still be exiting and new ones still starting.
     #[track_caller]
     pub fn assert_processes(&self, count: usize) {
-        let start = Instant::now();
-        while self.processes().len() != count && start.elapsed() < Duration::from_secs(5) {
-            std::thread::sleep(Duration::from_millis(10));
-        }
-        assert_eq!(self.processes().len(), count, "{:?}", self.processes());
+        let look = || (self.processes().len() == count).then_some(());
+        assert!(
+            try_wait_for_within(MAX_EXIT_TIME, look).is_some(),
+            "{count} expected: {:?}",
+            self.processes()
+        );
     }
 }
 
 pub fn quick_backoff() -> Backoff {
     let first_delay = Duration::from_millis(20);
     let max_delay = Duration::from_millis(100);
-    Backoff { first_delay, max_delay, healthy_after: LONG, max_restarts: 3, has_jitter: true }
+    Backoff { first_delay, max_delay, healthy_after: PATIENCE, max_restarts: 3, has_jitter: true }
 }
 
 pub fn processes_with(variable: &str) -> Vec<String> {
-    let mut found = Vec::new();
-    for entry in std::fs::read_dir("/proc").unwrap().flatten() {
-        let environment = std::fs::read(entry.path().join("environ")).unwrap_or_default();
-        if environment.split(|&byte| byte == 0).any(|entry| entry == variable.as_bytes()) {
-            let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
-            found.push(String::from_utf8_lossy(&line).replace('\0', " "));
-        }
-    }
-    found
+    let found = process_table::with_environment(variable.as_ref());
+    found.into_iter().map(|pid| process_table::command_line(pid).join(" ")).collect()
 }
 
 pub fn fixture(mode: &str) -> McpConfig {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/server.py");
-    let mut config = McpConfig::stdio(mode, McpPackageType::Binary, python());
+    let mut config = McpConfig::stdio(mode, McpPackageType::Binary, python_interpreter());
     config.args = vec![script.to_string_lossy().into_owned(), mode.to_owned()];
     config.limits.grace_ms = 400;
     config.limits.handshake_ms = 120_000;
     config
-}
-
-/// Returns the interpreter itself; the program on PATH may be a script that searches for it each time.
-fn python() -> &'static str {
-    static PYTHON: OnceLock<String> = OnceLock::new();
-    PYTHON.get_or_init(|| {
-        let asked =
-            Command::new("python3").args(["-c", "import sys; print(sys.executable)"]).output().unwrap();
-        String::from_utf8(asked.stdout).unwrap().trim().to_owned()
-    })
-}
-
-/// Returns the folder of installed third-party servers. Prints a message and returns `None` when they are not
-/// installed, which is a failure when CI sets `DRAFTBOARD_REQUIRE_UPSTREAM_SERVERS`.
-pub fn servers() -> Option<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let folder = std::env::var_os("DRAFTBOARD_UPSTREAM_SERVERS")
-        .map_or_else(|| root.join("target/upstream-servers"), PathBuf::from);
-    if folder.join("installed").is_file() {
-        return Some(folder.canonicalize().unwrap());
-    }
-    let missing = "SKIPPED: other people's MCP servers are not installed; run scripts/install-upstreams";
-    assert!(std::env::var_os("DRAFTBOARD_REQUIRE_UPSTREAM_SERVERS").is_none(), "{missing}");
-    eprintln!("{missing}");
-    None
 }
 
 /// A third-party Node server.
@@ -209,21 +174,7 @@ fn installed(name: &str, program: &Path, arguments: &[&str]) -> McpConfig {
     config
 }
 
-/// A running HTTP server. Killed when dropped.
-pub struct Serving(Child);
-
-impl Drop for Serving {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-pub fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
-}
-
-pub fn serve(program: &Path, arguments: &[&str], port: u16) -> Serving {
+pub fn serve(program: &Path, arguments: &[&str], port: u16) -> KilledOnDrop {
     let mut command = Command::new(program);
     command
         .args(arguments)
@@ -231,11 +182,8 @@ pub fn serve(program: &Path, arguments: &[&str], port: u16) -> Serving {
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null());
-    let serving = Serving(command.spawn().unwrap());
-    let start = Instant::now();
-    while TcpStream::connect(("127.0.0.1", port)).is_err() {
-        assert!(start.elapsed() < LONG, "{} does not listen", program.display());
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    let serving = KilledOnDrop(command.spawn().unwrap());
+    let what = format!("{} to listen", program.display());
+    wait_until(&what, || TcpStream::connect(("127.0.0.1", port)).is_ok());
     serving
 }

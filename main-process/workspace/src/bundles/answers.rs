@@ -1,68 +1,78 @@
-//! Answers to requests of the window and terminals about bundles.
+//! Bundles as window and terminals read them.
 
 use super::{SpecBundles, view};
 use bundles::{Bundle, BundleEntity};
 use shared_protocol::{
-    Refusal, RefusalCode, Revision,
-    bundle::{BundleRequest, BundleResponse, EntityRef, MAX_SEARCH_RESULTS},
-    messages::WorkbenchResponse,
+    Refusal, RefusalCode,
+    bundle::{
+        BundleDiagnostic, EntityRef, EntitySummary, EntityView, MAX_SEARCH_RESULTS, RelationCoverageView,
+        SchemaView,
+    },
+    requests::CheckedBundle,
 };
 
 impl SpecBundles {
-    /// Answers a request that changes nothing.
-    pub(crate) fn answer(
+    /// A summary of every entity of a bundle.
+    pub fn list_entities(&self, bundle: &str) -> Result<Vec<EntitySummary>, Refusal> {
+        let bundle = self.get(bundle)?;
+        Ok(view::summaries(bundle.entities().map(|entity| (bundle, entity))))
+    }
+
+    pub fn show_entity(&self, entity: &EntityRef) -> Result<EntityView, Refusal> {
+        let (bundle, entity) = self.entity(entity)?;
+        Ok(view::entity(bundle, entity))
+    }
+
+    /// The schema for a new entity of a type.
+    pub fn read_schema(&self, bundle: &str, entity_type: &str) -> Result<SchemaView, Refusal> {
+        let bundle = self.get(bundle)?;
+        if !bundle.entity_types().any(|known| known == entity_type) {
+            let message = format!("{} has no entity type {entity_type}", bundle.id());
+            let similar = authority::similar(entity_type, bundle.entity_types());
+            return Err(Refusal::new(RefusalCode::NotFound, message).suggest(similar));
+        }
+        Ok(view::schema(bundle, entity_type))
+    }
+
+    /// Searches one bundle, or all of them.
+    pub fn search(
         &self,
-        request: &BundleRequest,
-        revision: Revision,
-    ) -> Result<WorkbenchResponse, Refusal> {
-        let answer = match request {
-            BundleRequest::Entities { bundle } => {
-                let bundle = self.get(bundle)?;
-                let entities = view::summaries(bundle.entities().map(|entity| (bundle, entity)));
-                BundleResponse::Entities { revision, entities }
-            }
-            BundleRequest::Entity(entity) => {
-                let (bundle, entity) = self.entity(entity)?;
-                BundleResponse::Entity(Box::new(view::entity(bundle, entity)))
-            }
-            BundleRequest::Schema { bundle, entity_type } => {
-                let bundle = self.get(bundle)?;
-                if !bundle.entity_types().any(|known| known == entity_type) {
-                    let message = format!("{} has no entity type {entity_type}", bundle.id());
-                    let similar = authority::similar(entity_type, bundle.entity_types());
-                    return Err(Refusal::new(RefusalCode::NotFound, message).suggest(similar));
-                }
-                BundleResponse::Schema(Box::new(view::schema(bundle, entity_type)))
-            }
-            BundleRequest::Search { bundle, query, limit } => {
-                let found = self.loaded.search(bundle.as_deref(), query);
-                let found = found.map_err(|refusal| Refusal::new(RefusalCode::NotFound, refusal.message))?;
-                let most = (*limit).min(MAX_SEARCH_RESULTS) as usize;
-                BundleResponse::Found(view::summaries(found.into_iter().take(most)))
-            }
-            BundleRequest::Diagnostics { bundle } => {
-                let bundle = self.get(bundle)?;
-                let findings = bundle.diagnostics().iter();
-                BundleResponse::Diagnostics(
-                    findings.map(|found| view::diagnostic(bundle.id(), found)).collect(),
-                )
-            }
-            BundleRequest::Coverage { bundle } => BundleResponse::Coverage(
-                self.get(bundle)?.coverage().into_iter().map(view::coverage).collect(),
-            ),
-            BundleRequest::Knowledge { bundle } => {
-                let bundle = self.get(bundle)?;
-                let text = bundle.domain_knowledge().ok_or_else(|| {
-                    Refusal::new(RefusalCode::NotFound, format!("{} has no domain knowledge", bundle.id()))
-                        .hint("Set spec.domainKnowledge.path in its sdd-bundle.yaml to a Markdown file.")
-                })?;
-                return Ok(WorkbenchResponse::Text(text.to_owned()));
-            }
-            BundleRequest::Change { .. } | BundleRequest::DrawMap { .. } => {
-                return Err(Refusal::new(RefusalCode::Internal, "this changes something"));
-            }
-        };
-        Ok(WorkbenchResponse::Bundle(answer))
+        bundle: Option<&str>,
+        query: &str,
+        limit: u32,
+    ) -> Result<Vec<EntitySummary>, Refusal> {
+        let found = self.loaded.search(bundle, query);
+        let found = found.map_err(|refusal| Refusal::new(RefusalCode::NotFound, refusal.message))?;
+        Ok(view::summaries(found.into_iter().take(limit.min(MAX_SEARCH_RESULTS) as usize)))
+    }
+
+    pub fn list_diagnostics(&self, bundle: &str) -> Result<Vec<BundleDiagnostic>, Refusal> {
+        let bundle = self.get(bundle)?;
+        Ok(bundle.diagnostics().iter().map(|found| view::diagnostic(bundle.id(), found)).collect())
+    }
+
+    pub fn measure_coverage(&self, bundle: &str) -> Result<Vec<RelationCoverageView>, Refusal> {
+        Ok(self.get(bundle)?.coverage().into_iter().map(view::coverage).collect())
+    }
+
+    /// The domain knowledge as Markdown.
+    pub fn read_knowledge(&self, bundle: &str) -> Result<String, Refusal> {
+        let bundle = self.get(bundle)?;
+        let text = bundle.domain_knowledge().ok_or_else(|| {
+            Refusal::new(RefusalCode::NotFound, format!("{} has no domain knowledge", bundle.id()))
+                .hint("Set spec.domainKnowledge.path in its sdd-bundle.yaml to a Markdown file.")
+        })?;
+        Ok(text.to_owned())
+    }
+
+    /// A dry run of changes.
+    pub fn check(&self, bundle: &str, changes: &str) -> Result<CheckedBundle, Refusal> {
+        let plan = self.plan_changes(bundle, changes, true)?;
+        Ok(CheckedBundle {
+            possible: plan.is_possible(),
+            diagnostics: plan.diagnostics().iter().map(|found| view::diagnostic(bundle, found)).collect(),
+            files: plan.edits().iter().map(|edit| edit.path().to_owned()).collect(),
+        })
     }
 
     pub(super) fn get(&self, id: &str) -> Result<&Bundle, Refusal> {

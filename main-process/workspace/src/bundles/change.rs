@@ -2,17 +2,13 @@
 
 use super::{
     SpecBundles,
-    map::{self, DrawnMap},
-    view,
+    map::{self, MapDrawing},
 };
 use crate::SourceEdits;
 use authority::Snapshot;
 use bundles::{BundleChangePlan, plan};
 use serde_json::{Value, json};
-use shared_protocol::{
-    Refusal, RefusalCode, SourcePath,
-    bundle::{BundleResponse, EntityRef},
-};
+use shared_protocol::{Refusal, RefusalCode, SourcePath, bundle::EntityRef};
 use std::sync::Arc;
 
 impl SpecBundles {
@@ -27,7 +23,7 @@ impl SpecBundles {
             Refusal::new(RefusalCode::BadRequest, format!("changes: {error}")).field("changes")
         })?;
         let arguments = json!({ "bundleId": bundle, "changes": changes, "dryRun": dry_run });
-        plan(&self.loaded, &arguments).map_err(|refusal| to_refusal(&refusal))
+        plan(&self.loaded, &arguments).map_err(to_refusal)
     }
 
     /// The edits of files that a plan makes. Refused when a file is no longer what it was planned on.
@@ -45,7 +41,7 @@ impl SpecBundles {
                         "some changes are invalid, so none were applied",
                     )
                 },
-                |refusal| to_refusal(&refusal),
+                to_refusal,
             );
             refusal.hints.extend(plan.diagnostics().into_iter().map(|finding| finding.to_line()).take(5));
             return Err(refusal);
@@ -76,39 +72,18 @@ impl SpecBundles {
         depth: u32,
         snapshot: &Snapshot,
         seed: u64,
-    ) -> Result<DrawnMap, Refusal> {
+    ) -> Result<MapDrawing, Refusal> {
         let around = around.map(|entity| self.entity(entity)).transpose()?.map(|(_, entity)| entity);
         map::draw(snapshot, self.get(bundle)?, around, depth, seed)
     }
 }
 
-/// The outcome of a dry run.
-pub(crate) fn check_response(bundle: &str, plan: &BundleChangePlan) -> BundleResponse {
-    BundleResponse::Checked {
-        possible: plan.is_possible(),
-        diagnostics: plan.diagnostics().iter().map(|found| view::diagnostic(bundle, found)).collect(),
-        files: plan.edits().iter().map(|edit| edit.path().to_owned()).collect(),
-    }
-}
-
 /// A refusal of the crate `bundles` with the codes of the workspace.
-fn to_refusal(refusal: &bundles::BundleRefusal) -> Refusal {
+fn to_refusal(refusal: Refusal) -> Refusal {
     let code = match refusal.code {
-        bundles::BundleErrorCode::BadRequest => RefusalCode::BadRequest,
-        bundles::BundleErrorCode::NotFound => RefusalCode::NotFound,
-        bundles::BundleErrorCode::ValidationError => RefusalCode::ValidationError,
-        bundles::BundleErrorCode::ReferenceError | bundles::BundleErrorCode::DeleteBlocked => {
-            RefusalCode::ReferenceError
-        }
-        bundles::BundleErrorCode::Stale => RefusalCode::Stale,
-        bundles::BundleErrorCode::LimitExceeded => RefusalCode::LimitExceeded,
-        bundles::BundleErrorCode::ActuationDisabled
-        | bundles::BundleErrorCode::UnsupportedCapability
-        | bundles::BundleErrorCode::Internal => RefusalCode::Internal,
+        RefusalCode::DeleteBlocked => RefusalCode::ReferenceError,
+        RefusalCode::ActuationDisabled | RefusalCode::UnsupportedCapability => RefusalCode::Internal,
+        code => code,
     };
-    let refused = Refusal::new(code, refusal.message.clone());
-    match &refusal.field {
-        Some(field) => refused.field(field.clone()),
-        None => refused,
-    }
+    Refusal { code, details: None, ..refusal }
 }

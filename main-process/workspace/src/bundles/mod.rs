@@ -9,8 +9,7 @@ mod change;
 mod map;
 mod view;
 
-pub(super) use change::check_response;
-pub(super) use map::DrawnMap;
+pub(super) use map::MapDrawing;
 
 use super::notices::{NoticeTopic, WorkspaceNotices};
 use authority::Snapshot;

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use shared_protocol::review::StandingApproval;
 use std::{
     collections::BTreeMap,
-    fs::{self, DirBuilder, File, OpenOptions},
-    io::{self, Read as _, Write as _},
+    fs::{DirBuilder, OpenOptions},
+    io::{self, Read as _},
     os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _},
     path::{Path, PathBuf},
 };
@@ -83,14 +83,9 @@ impl ApprovalFile {
         }
         let text =
             serde_json::to_vec_pretty(&contents).map_err(|error| unwritten(io::Error::other(error)))?;
-        let draft = folder.join(format!(".approvals-{}.draft", std::process::id()));
-        let written = replace(&draft, &self.path, &text).and_then(|()| File::open(folder)?.sync_all());
+        let written = safe_fs::write_private(&self.path, &text);
         drop(lock);
-        written.map_err(|source| {
-            // The first error is the one to report.
-            let _ = fs::remove_file(&draft);
-            unwritten(source)
-        })
+        written.map_err(unwritten)
     }
 
     fn contents(&self) -> Result<ApprovalFileContents, ApprovalFileError> {
@@ -126,22 +121,11 @@ impl ApprovalFile {
     }
 }
 
-fn replace(draft: &Path, path: &Path, text: &[u8]) -> io::Result<()> {
-    // A draft of a killed process is removed first.
-    match fs::remove_file(draft) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(draft)?;
-    file.write_all(text)?;
-    file.sync_all()?;
-    fs::rename(draft, path)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use shared_protocol::review::ApprovalGrant;
+    use std::fs;
 
     fn approval(id: u64) -> StandingApproval {
         let grant =

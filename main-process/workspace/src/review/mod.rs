@@ -223,8 +223,7 @@ fn notice_stored_approvals(journal: &mut Journal, notices: &mut WorkspaceNotices
     let text = match journal.drop_stored_approvals() {
         Ok(0) => return,
         Ok(count) => {
-            let approvals =
-                if count == 1 { "1 standing approval" } else { &format!("{count} standing approvals") };
+            let approvals = shared_protocol::text::count_noun(count, "standing approval");
             format!(
                 "Ignored {approvals} stored in this workspace. Approvals are kept in your own configuration. To grant \
                  them again, open Settings, Standing approvals."
@@ -293,7 +292,7 @@ impl WorkspaceReview {
         brief
     }
 
-    pub(super) fn proposal_details(
+    pub(super) fn details(
         &self,
         id: ProposalId,
         snapshot: &Snapshot,

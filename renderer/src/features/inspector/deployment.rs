@@ -16,6 +16,7 @@ use crate::{
 };
 use canvas::{paint_action, paint_deployment, paint_drift, planned_words};
 use egui::{Label, Painter, Pos2, RichText, Sense, Ui, Vec2, vec2};
+use shared_protocol::text::capitalize;
 use shared_protocol::{
     NodeId, PropKey,
     terraform::{CostBasis, NodeCost},
@@ -48,12 +49,12 @@ impl InspectorFeature {
         let theme = cx.view.theme;
         if let Some((_, state)) = state {
             let paint = |painter: &Painter, at| paint_deployment(painter, at, 6.5, theme, *state, 0.0);
-            sign_ui(ui, cx.view, &sentence(state.as_str()), paint);
+            sign_ui(ui, cx.view, &capitalize(state.as_str()), paint);
         }
         if let Some((_, action)) = planned {
             ui.horizontal(|ui| {
                 let paint = |painter: &Painter, at| paint_action(painter, at, 6.5, theme, *action);
-                sign_ui(ui, cx.view, &sentence(planned_words(*action)), paint);
+                sign_ui(ui, cx.view, &capitalize(planned_words(*action)), paint);
                 if ui.link(RichText::new("Show in the plan").small()).clicked() {
                     cx.push_action(WindowAction::Do(CommandId::ShowChanges));
                 }
@@ -68,11 +69,6 @@ impl InspectorFeature {
             cost_ui(ui, cx.view, own, cost.and_then(|cost| cost.currency.as_deref()));
         }
     }
-}
-
-fn sentence(words: &str) -> String {
-    let mut chars = words.chars();
-    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }
 
 fn sign_ui(ui: &mut Ui, view: &FrameView<'_>, text: &str, paint: impl FnOnce(&Painter, Pos2)) {

@@ -8,6 +8,7 @@ use super::overrides;
 use crate::view::FrameView;
 use authority::check_prop;
 use egui::Id;
+use shared_protocol::text::sentence;
 use shared_protocol::{
     BoardId, BoardName, Command, EdgeId, Node, NodeId, NodeName, PropKey, PropValue, TypeDef,
     limits::MAX_LABEL_CHARS,
@@ -284,17 +285,6 @@ fn for_each(nodes: &[NodeId], update: impl Fn(NodeId) -> NodeUpdate) -> Command 
             commands: nodes.iter().map(|node| update(*node).command()).collect(),
         },
     }
-}
-
-/// A message as a sentence.
-pub(crate) fn sentence(message: &str) -> String {
-    let mut chars = message.chars();
-    let Some(first) = chars.next() else { return String::new() };
-    let mut text: String = first.to_uppercase().chain(chars).collect();
-    if !text.ends_with(['.', '!', '?']) {
-        text.push('.');
-    }
-    text
 }
 
 /// The common value of several nodes for a property.

@@ -12,9 +12,9 @@ use crate::{
     features::{inspector::InspectorContext, terraform::findings},
     view::{FrameView, IsolatedComponent, WindowAction},
     widgets::{icon_ui, kind_icon, muted_ui, paint_severity, paint_type_mark},
-    wording::count_noun,
 };
 use egui::{RichText, Sense, Ui, Vec2};
+use shared_protocol::text::count_noun;
 use shared_protocol::{EdgeId, ElementId, Node, NodeId, TypeDef, messages::BoardProblem};
 
 impl InspectorFeature {

@@ -3,16 +3,15 @@
 
 use super::InspectorFeature;
 use crate::{
-    features::inspector::InspectorContext,
+    features::inspector::{InspectorContext, InspectorReply},
     view::WindowAction,
     widgets::muted_ui,
     wording::{ago, describe_actor, line, unix_millis},
 };
 use egui::{RichText, Ui};
 use shared_protocol::{
-    ElementId, Revision,
-    messages::{OperationLogEntry, WorkbenchRequest},
-    review::{OperationOrigin, ReviewRequest},
+    ElementId, Revision, decisions::ListOrigins, messages::OperationLogEntry, requests::ReadOperations,
+    review::OperationOrigin,
 };
 use std::collections::BTreeMap;
 
@@ -46,15 +45,15 @@ impl ElementHistory {
         self.origins.extend(origins.into_iter().map(|origin| (origin.revision, origin)));
     }
 
-    fn request_entries(&mut self, wanted: [Revision; 2], cx: &InspectorContext<'_>) {
+    fn request(&mut self, wanted: [Revision; 2], cx: &InspectorContext<'_>) {
         let unknown =
             |revision: &Revision| *revision > Revision::START && !self.entries.contains_key(revision);
         let mut missing: Vec<Revision> = wanted.into_iter().filter(unknown).collect();
         missing.dedup();
         if !missing.is_empty() && self.requested.is_empty() {
             self.requested.clone_from(&missing);
-            cx.request(ReviewRequest::Origins(missing.clone()));
-            cx.request(WorkbenchRequest::Operations(missing));
+            cx.request(ListOrigins { revisions: missing.clone() }, InspectorReply::Origins);
+            cx.request(ReadOperations { revisions: missing }, InspectorReply::Operations);
         }
     }
 }
@@ -62,7 +61,7 @@ impl ElementHistory {
 impl InspectorFeature {
     pub(super) fn history_ui(&mut self, ui: &mut Ui, cx: &InspectorContext<'_>, element: ElementId) {
         let from = cx.view.snapshot.provenance(element);
-        self.operations.request_entries([from.created, from.changed], cx);
+        self.operations.request([from.created, from.changed], cx);
         ui.add_space(8.0);
         ui.separator();
         ui.spacing_mut().item_spacing.y = 2.0;

@@ -1,12 +1,11 @@
 //! The messages of the inspector and their handling, and the responses of main to its requests.
 
 use super::InspectorFeature;
-use crate::frame::{Feature, FeatureContext, MainRequest};
-use shared_protocol::{
-    PropKey,
-    messages::{OperationLogEntry, WorkbenchRequest},
-    review::OperationOrigin,
+use crate::{
+    frame::{CommandSender, Feature, FeatureContext},
+    view::WindowAction,
 };
+use shared_protocol::{PropKey, Refusal, messages::OperationLogEntry, review::OperationOrigin};
 
 pub(crate) type InspectorContext<'a> = FeatureContext<'a, InspectorFeature>;
 
@@ -18,25 +17,18 @@ pub(crate) enum InspectorMessage {
     CommitText,
 }
 
-/// The purpose of a request of the inspector.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum InspectorPending {
+/// A response of main to a request of the inspector.
+#[derive(Debug)]
+pub(crate) enum InspectorReply {
     /// The operations that made and changed the selection.
-    Operations,
+    Operations(Result<Vec<OperationLogEntry>, Refusal>),
     /// The proposals that these came from.
-    Origins,
+    Origins(Result<Vec<OperationOrigin>, Refusal>),
 }
 
 impl Feature for InspectorFeature {
     type Message = InspectorMessage;
-    type Pending = InspectorPending;
-
-    fn describe_request(request: &MainRequest) -> InspectorPending {
-        match request {
-            MainRequest::Request(WorkbenchRequest::Operations(_)) => InspectorPending::Operations,
-            _ => InspectorPending::Origins,
-        }
-    }
+    type Reply = InspectorReply;
 }
 
 impl InspectorFeature {
@@ -47,19 +39,16 @@ impl InspectorFeature {
         }
     }
 
-    pub(crate) fn received_operations(&mut self, entries: Vec<OperationLogEntry>) {
-        self.operations.receive(entries);
-    }
-
-    pub(crate) fn received_origins(&mut self, origins: Vec<OperationOrigin>) {
-        self.operations.receive_origins(origins);
-    }
-
-    /// A request without an answer leaves nothing to wait for.
-    pub(crate) fn handle_refusal(&mut self, pending: InspectorPending) {
-        match pending {
-            InspectorPending::Operations => self.operations.receive(Vec::new()),
-            InspectorPending::Origins => {}
+    pub(crate) fn receive(&mut self, reply: InspectorReply, commands: &CommandSender<Self>) {
+        match reply {
+            InspectorReply::Operations(Ok(entries)) => self.operations.receive(entries),
+            InspectorReply::Origins(Ok(origins)) => self.operations.receive_origins(origins),
+            // A request without an answer leaves nothing to wait for.
+            InspectorReply::Operations(Err(refusal)) => {
+                self.operations.receive(Vec::new());
+                commands.push_action(WindowAction::Refuse(refusal));
+            }
+            InspectorReply::Origins(Err(refusal)) => commands.push_action(WindowAction::Refuse(refusal)),
         }
     }
 }

@@ -24,8 +24,9 @@ pub(crate) use controls::paint_combo_arrow;
 use egui::{Context, Key, RichText, Ui};
 use fields::{FieldEdit, FieldPart, InspectorField, InspectorSubject, interpret};
 use history::ElementHistory;
-pub(crate) use messages::{InspectorContext, InspectorMessage, InspectorPending};
+pub(crate) use messages::{InspectorContext, InspectorMessage, InspectorReply};
 pub(crate) use overrides::override_row_ui;
+use shared_protocol::text::count_noun;
 use shared_protocol::{
     ElementId, Node, NodeId, PropKey, TypeDef,
     preview_sessions::PreviewId,
@@ -210,7 +211,7 @@ impl InspectorFeature {
 
     /// A selection without common properties.
     fn several_ui(&mut self, ui: &mut Ui, cx: &InspectorContext<'_>) {
-        use crate::{commands::CommandId, wording::count_noun};
+        use crate::commands::CommandId;
         let (nodes, edges) = (cx.view.selected_nodes().len(), cx.view.selected_edges().len());
         ui.add_space(4.0);
         ui.label(RichText::new(format!("{} selected", count_noun(nodes + edges, "element"))).heading());

@@ -291,7 +291,5 @@ pub(crate) fn override_row_ui(
 }
 
 fn short(value: &PropValue) -> String {
-    let text = value.to_string();
-    let cut: String = text.chars().take(60).collect();
-    if cut.len() < text.len() { format!("{cut}…") } else { cut }
+    shared_protocol::text::truncate_chars(&value.to_string(), 60)
 }

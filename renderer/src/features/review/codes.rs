@@ -2,9 +2,13 @@
 //! them.
 
 use super::words;
-use crate::{features::review::ReviewContext, widgets::muted_ui, wording::unix_millis};
+use crate::{
+    features::review::{ReviewContext, ReviewReply},
+    widgets::muted_ui,
+    wording::unix_millis,
+};
 use egui::{Align, Frame, Layout, Margin, RichText, Ui};
-use shared_protocol::review::{ConfirmationCode, ReviewRequest};
+use shared_protocol::{decisions::DropCode, review::ConfirmationCode};
 use std::time::Duration;
 
 pub(crate) fn codes_ui(ui: &mut Ui, cx: &ReviewContext<'_>) {
@@ -29,7 +33,7 @@ fn code_ui(ui: &mut Ui, cx: &ReviewContext<'_>, shown: &ConfirmationCode, now: u
                     let cancel =
                         ui.button("Cancel").accessible_name(format!("Cancel the code {}", shown.code));
                     if cancel.on_hover_text("Invalidates the code").clicked() {
-                        cx.request(ReviewRequest::DropCode(shown.code.clone()));
+                        cx.request(DropCode { code: shown.code.clone() }, ReviewReply::Done);
                     }
                     let seconds = (shown.expires - now) / 1000;
                     muted_ui(ui, theme, format!("{seconds} s left"));

@@ -2,13 +2,13 @@
 
 use super::{ProposalReview, ReviewInput, words};
 use crate::{
-    features::review::ReviewContext,
+    features::review::{ReviewContext, ReviewReply},
     view::FrameView,
     widgets::{disclosure_ui, focus_stroke, muted_ui},
     wording::{ago, unix_millis},
 };
 use egui::{RichText, TextEdit, Ui};
-use shared_protocol::{ProposalSubject, review::ReviewRequest};
+use shared_protocol::{ProposalSubject, decisions::CommentOnProposal};
 
 impl ProposalReview {
     /// Comments on the whole proposal.
@@ -66,7 +66,7 @@ impl ProposalReview {
                 let text = std::mem::take(&mut typed.comment).trim().to_owned();
                 typed.restored_comment = Some(text.clone());
                 let (proposal, about) = (self.id(), about.cloned());
-                cx.request(ReviewRequest::Comment { proposal, about, text });
+                cx.request(CommentOnProposal { proposal, about, text }, ReviewReply::Commented);
             }
         });
     }

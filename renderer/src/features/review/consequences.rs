@@ -8,21 +8,22 @@ use super::{
 };
 use crate::{
     features::{
-        review::{ReviewContext, ReviewMessage},
+        review::{ReviewContext, ReviewMessage, ReviewReply},
         terraform::money,
     },
     tour::targets::{TourTarget, record_target},
     view::FrameView,
     widgets::{ROW_HEIGHT, disclosure_ui, muted_ui, paint_severity},
-    wording::count_noun,
 };
 use authority::Snapshot;
 use egui::{RichText, Sense, Ui, vec2};
+use shared_protocol::text::count_noun;
 use shared_protocol::{
     ElementId, ProposalSubject,
+    decisions::ReadConsequences,
     messages::ProblemSeverity,
     proposal::ContentHash,
-    review::{BoardConsequences, CostDelta, FileDelta, ProposalConsequences, ReviewRequest},
+    review::{BoardConsequences, CostDelta, FileDelta, ProposalConsequences},
 };
 
 const MAX_ROWS: usize = 100;
@@ -92,7 +93,7 @@ impl ProposalReview {
         let (id, content) = (self.id(), self.proposal().hash);
         if self.has_changes() && !self.is_followed && !self.consequences.is_for(content) {
             self.consequences = ConsequencesState::Asked(content);
-            cx.request(ReviewRequest::Consequences(id));
+            cx.request(ReadConsequences { proposal: id }, ReviewReply::Consequences);
         }
         match &self.consequences {
             ConsequencesState::Asked(_) => drop(muted_ui(ui, cx.view.theme, "Computing costs and files…")),

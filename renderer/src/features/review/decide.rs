@@ -7,12 +7,15 @@ use super::{
     words,
 };
 use crate::{
-    features::review::ReviewContext,
+    features::review::{ReviewContext, ReviewReply},
     view::FrameView,
     widgets::{focus_stroke, muted_ui},
 };
 use egui::{Button, Key, RichText, TextEdit, Ui};
-use shared_protocol::{proposal::ElementChangeKind, review::ReviewRequest};
+use shared_protocol::{
+    decisions::{AcceptProposal, RejectProposal},
+    proposal::ElementChangeKind,
+};
 
 pub(super) fn decide_ui(
     ui: &mut Ui,
@@ -86,7 +89,7 @@ fn accept_ui(ui: &mut Ui, cx: &ReviewContext<'_>, opened: &mut ProposalReview) -
         None => accept,
     };
     if accept.clicked() {
-        cx.request(ReviewRequest::Accept(opened.verdict()));
+        cx.request(AcceptProposal { verdict: opened.verdict() }, ReviewReply::Decided);
         opened.deciding = DecisionStep::Asked;
     }
     accept
@@ -152,7 +155,7 @@ fn rejecting_ui(
         let brief = &opened.proposal().brief;
         let (proposal, version) = (brief.id, brief.version);
         let reason = reason.trim().to_owned();
-        cx.request(ReviewRequest::Reject { proposal, version, reason });
+        cx.request(RejectProposal { proposal, version, reason }, ReviewReply::Decided);
         opened.deciding = DecisionStep::Asked;
     } else if left {
         opened.deciding = DecisionStep::Not;

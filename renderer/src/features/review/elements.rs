@@ -6,11 +6,11 @@ use crate::{
     features::review::{ReviewContext, ReviewMessage},
     view::FrameView,
     widgets::{body_font, focus_ring, muted_ui, paint_disclosure, paint_line, small_font},
-    wording::count_noun,
 };
 use authority::Snapshot;
 use canvas::{ChangeSign, paint_sign};
 use egui::{Align2, CornerRadius, Galley, Rect, RichText, Role, Sense, Ui, WidgetInfo, pos2, vec2};
+use shared_protocol::text::count_noun;
 use shared_protocol::{
     NodeId, ProposalSubject, Revision,
     proposal::{ElementChangeKind, Risk},

@@ -39,7 +39,7 @@ impl ReviewFeature {
                     if placed > 0 {
                         ui.horizontal(|ui| {
                             header::sign_ui(ui, cx.view.theme, ChangeSign::Moved, 6.5);
-                            let what = crate::wording::count_noun(placed, "element");
+                            let what = shared_protocol::text::count_noun(placed, "element");
                             muted_ui(ui, cx.view.theme, format!("moves or resizes {what}"));
                         });
                     }

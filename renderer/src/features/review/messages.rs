@@ -6,7 +6,7 @@ use super::{
     words,
 };
 use crate::{
-    frame::{CommandSender, Feature, FeatureContext, MainRequest},
+    frame::{Feature, FeatureContext},
     panel_id::PanelId,
     tour::targets::{TourTarget, bring_into_view},
     view::WindowAction,
@@ -14,8 +14,9 @@ use crate::{
 use egui::Key;
 use shared_protocol::{
     Command, ProposalId, ProposalState, ProposalSubject, Refusal, RefusalCode,
-    messages::{AppliedCommand, WorkbenchRequest},
-    review::{ProposalBrief, ReviewRequest, ReviewResponse, ReviewView},
+    decisions::{DecidedProposal, EditProposal, OpenProposal, PlanStart, RevertProposal},
+    messages::AppliedCommand,
+    review::{PagePictures, ProposalBrief, ProposalConsequences, ProposalDetails},
 };
 
 pub(crate) type ReviewContext<'a> = FeatureContext<'a, ReviewFeature>;
@@ -41,42 +42,36 @@ pub(crate) enum ReviewMessage {
     Blink,
     ShowPlan,
     SetLook(ProposalLook),
+    /// Main sent the proposal that the window shows.
+    Changed(Box<ProposalDetails>),
 }
 
-/// The purpose of a request of the reviewer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ReviewPending {
-    Open,
-    LookAgain,
-    Edit,
-    Decision,
-    Comment,
-    Revert(ProposalId),
-    Consequences,
-    Page,
-    Plan,
-    Other,
+/// A response of main to a request of the reviewer.
+#[derive(Debug)]
+pub(crate) enum ReviewReply {
+    Opened(Result<ProposalDetails, Refusal>),
+    Rebased(Result<ProposalDetails, Refusal>),
+    Edited(Result<ProposalDetails, Refusal>),
+    Commented(Result<ProposalDetails, Refusal>),
+    Decided(Result<DecidedProposal, Refusal>),
+    Reverted {
+        proposal: ProposalId,
+        result: Result<AppliedCommand, Refusal>,
+    },
+    History(Result<Vec<ProposalBrief>, Refusal>),
+    Consequences(Result<ProposalConsequences, Refusal>),
+    Pages(Result<PagePictures, Refusal>),
+    PlanStarted {
+        proposal: ProposalId,
+        result: Result<PlanStart, Refusal>,
+    },
+    /// A request whose effect shows by itself.
+    Done(Result<(), Refusal>),
 }
 
 impl Feature for ReviewFeature {
     type Message = ReviewMessage;
-    type Pending = ReviewPending;
-
-    fn describe_request(request: &MainRequest) -> ReviewPending {
-        let MainRequest::Review(request) = request else { return ReviewPending::Other };
-        match request {
-            ReviewRequest::Open(_) => ReviewPending::Open,
-            ReviewRequest::LookAgain { .. } => ReviewPending::LookAgain,
-            ReviewRequest::Edit { .. } => ReviewPending::Edit,
-            ReviewRequest::Accept(_) | ReviewRequest::Reject { .. } => ReviewPending::Decision,
-            ReviewRequest::Comment { .. } => ReviewPending::Comment,
-            ReviewRequest::Revert { proposal, partial: false } => ReviewPending::Revert(*proposal),
-            ReviewRequest::Consequences(_) => ReviewPending::Consequences,
-            ReviewRequest::PagePictures { .. } => ReviewPending::Page,
-            ReviewRequest::Plan { .. } => ReviewPending::Plan,
-            _ => ReviewPending::Other,
-        }
-    }
+    type Reply = ReviewReply;
 }
 
 /// Seconds that a button or a menu row shows the proposed state.
@@ -87,6 +82,7 @@ impl ReviewFeature {
         match message {
             ReviewMessage::Open(id) => {
                 self.open(id);
+                cx.request(OpenProposal { proposal: id }, ReviewReply::Opened);
                 cx.push_action(WindowAction::ShowPanel(PanelId::Proposal));
                 self.go_to_proposal(cx);
             }
@@ -98,7 +94,7 @@ impl ReviewFeature {
                 }
             }
             ReviewMessage::Close => {
-                self.close();
+                self.close(cx);
                 cx.push_action(WindowAction::ClosePanel(PanelId::Proposal));
             }
             ReviewMessage::Jump(subject) => self.jump(subject, cx),
@@ -140,6 +136,7 @@ impl ReviewFeature {
                     self.reveal.everything();
                 }
             }
+            ReviewMessage::Changed(details) => self.show_details(*details, ProposalArrival::News, cx),
         }
     }
 
@@ -180,91 +177,114 @@ impl ReviewFeature {
 
     // ---- main ----------------------------------------------------------------------------------------------------------
 
-    /// Requests a proposal that is missing or outdated. Called before each frame, so that ghosts follow a draft.
-    pub(crate) fn request_outdated(&mut self, view: &ReviewView, commands: &CommandSender<Self>) {
-        if let Some(id) = self.next_missing(view) {
-            commands.request(ReviewRequest::Open(id));
-        }
-    }
-
-    /// Turns a change into an edit of the proposal while the reviewer edits it. Every other request stays as it is.
-    pub(crate) fn redirect(&self, request: WorkbenchRequest) -> Result<MainRequest, Refusal> {
-        let editing = self.review.as_ref().filter(|opened| opened.look == ProposalLook::Edit);
-        let Some(opened) = editing else { return Ok(request.into()) };
-        let commands: Vec<Command> = match request {
-            WorkbenchRequest::Run(command) => vec![command],
-            WorkbenchRequest::Undo | WorkbenchRequest::Redo | WorkbenchRequest::Revert { .. } => {
-                let refusal = Refusal::new(RefusalCode::BadRequest, "Edits to a proposal cannot be undone.");
-                return Err(refusal.hint("Undo applies to the workspace. Finish editing first."));
-            }
-            other => return Ok(other.into()),
+    /// Turns a change into an edit of the proposal while the reviewer edits it; else returns the change.
+    pub(crate) fn edit(&self, command: Command) -> Result<EditProposal, Command> {
+        let Some(opened) = self.review.as_ref().filter(|opened| opened.look == ProposalLook::Edit) else {
+            return Err(command);
         };
-        let proposal = opened.proposal();
-        let (id, version, hash) = (proposal.brief.id, proposal.brief.version, proposal.hash);
-        Ok(ReviewRequest::Edit { proposal: id, version, hash, commands }.into())
+        let details = opened.proposal();
+        let (proposal, version, hash) = (details.brief.id, details.brief.version, details.hash);
+        Ok(EditProposal { proposal, version, hash, commands: vec![command] })
     }
 
-    pub(crate) fn handle_response(
-        &mut self,
-        answer: ReviewResponse,
-        pending: ReviewPending,
-        cx: &ReviewContext<'_>,
-    ) {
-        match answer {
-            ReviewResponse::Opened(proposal) => {
-                if pending == ReviewPending::Comment {
-                    self.commented(true);
-                }
-                let arrival = match pending {
-                    ReviewPending::Edit => ProposalArrival::Edited,
-                    ReviewPending::LookAgain => ProposalArrival::LookedAgain,
-                    _ => ProposalArrival::News,
-                };
-                if self.receive(*proposal, arrival, Some(cx.view.workspace)) {
-                    self.go_to_proposal(cx);
-                }
-                // Moving the camera of an empty board takes nothing away from view.
-                let snapshot = &cx.view.workspace.snapshot;
-                if cx.view.board.is_some_and(|board| snapshot.nodes_on(board).next().is_none()) {
-                    self.reveal.everything();
-                }
-                if arrival != ProposalArrival::News {
-                    cx.push_action(WindowAction::DropNudges);
-                }
+    /// Returns why nothing can be undone now.
+    pub(crate) fn refuse_undo(&self) -> Option<Refusal> {
+        self.review.as_ref().filter(|opened| opened.look == ProposalLook::Edit)?;
+        let refusal = Refusal::new(RefusalCode::BadRequest, "Edits to a proposal cannot be undone.");
+        Some(refusal.hint("Undo applies to the workspace. Finish editing first."))
+    }
+
+    /// Takes a response of main.
+    pub(crate) fn receive(&mut self, reply: ReviewReply, cx: &ReviewContext<'_>) {
+        match reply {
+            ReviewReply::Opened(Ok(details)) => self.show_details(details, ProposalArrival::News, cx),
+            ReviewReply::Rebased(Ok(details)) => self.show_details(details, ProposalArrival::LookedAgain, cx),
+            ReviewReply::Edited(Ok(details)) => self.show_details(details, ProposalArrival::Edited, cx),
+            ReviewReply::Commented(Ok(details)) => {
+                self.finish_comment(true);
+                self.show_details(details, ProposalArrival::News, cx);
             }
-            ReviewResponse::Decided { proposal, applied, notice } => {
-                self.handle_decision(&proposal, applied, notice, cx);
-            }
-            ReviewResponse::Approval(_) => {
-                cx.push_action(WindowAction::notify("Standing approval granted", Vec::new()))
-            }
-            ReviewResponse::History(older) => self.receive_history(older),
-            ReviewResponse::Consequences(all) => {
+            ReviewReply::Decided(Ok(decided)) => self.handle_decision(decided, cx),
+            ReviewReply::History(Ok(older)) => self.receive_history(older),
+            ReviewReply::Consequences(Ok(all)) => {
                 if let Some(opened) = &mut self.review {
-                    opened.receive_consequences(*all);
+                    opened.receive_consequences(all);
                 }
             }
-            ReviewResponse::PagePictures(pictures) => {
+            ReviewReply::Pages(Ok(pictures)) => {
                 if let Some(opened) = &mut self.review {
-                    opened.receive_pages(*pictures, cx.egui);
+                    opened.receive_pages(pictures, cx.egui);
                 }
             }
-            ReviewResponse::Planning { .. } => self.plan_answered(true),
-            ReviewResponse::PlanNeeds { proposal, board, secrets } => {
-                self.plan_needs(proposal, board, secrets)
+            ReviewReply::PlanStarted { result: Ok(PlanStart::Started { .. }), .. } => self.finish_plan(true),
+            ReviewReply::PlanStarted { proposal, result: Ok(PlanStart::NeedsValues { board, secrets }) } => {
+                self.request_values(proposal, board, secrets);
             }
-            // Requested by the inspector.
-            ReviewResponse::Origins(_) => {}
+            ReviewReply::Reverted { result: Ok(_), .. } | ReviewReply::Done(Ok(())) => {}
+            ReviewReply::Opened(Err(refusal)) => {
+                self.selected = None;
+                cx.push_action(WindowAction::Refuse(refusal));
+            }
+            ReviewReply::Decided(Err(refusal))
+            | ReviewReply::Rebased(Err(refusal))
+            | ReviewReply::Edited(Err(refusal)) => {
+                self.reset_decision();
+                cx.push_action(WindowAction::DropNudges);
+                cx.push_action(WindowAction::Refuse(refusal));
+            }
+            ReviewReply::Commented(Err(refusal)) => {
+                self.finish_comment(false);
+                cx.push_action(WindowAction::Refuse(refusal));
+            }
+            ReviewReply::Consequences(Err(refusal)) => {
+                if let Some(opened) = &mut self.review {
+                    opened.without_consequences();
+                }
+                cx.push_action(WindowAction::Refuse(refusal));
+            }
+            ReviewReply::Pages(Err(refusal)) => {
+                if let Some(opened) = &mut self.review {
+                    opened.without_page();
+                }
+                cx.push_action(WindowAction::Refuse(refusal));
+            }
+            ReviewReply::PlanStarted { result: Err(refusal), .. } => {
+                self.finish_plan(false);
+                cx.push_action(WindowAction::Refuse(refusal));
+            }
+            ReviewReply::Reverted { proposal, result: Err(refusal) }
+                if refusal.code == RefusalCode::Conflict =>
+            {
+                let partly = WindowAction::request(RevertProposal { proposal, partial: true });
+                cx.push_action(WindowAction::Offer {
+                    refusal,
+                    text: "Revert partially",
+                    action: Box::new(partly),
+                });
+            }
+            ReviewReply::Reverted { result: Err(refusal), .. }
+            | ReviewReply::History(Err(refusal))
+            | ReviewReply::Done(Err(refusal)) => cx.push_action(WindowAction::Refuse(refusal)),
         }
     }
 
-    fn handle_decision(
-        &mut self,
-        brief: &ProposalBrief,
-        applied: Option<AppliedCommand>,
-        notice: Option<String>,
-        cx: &ReviewContext<'_>,
-    ) {
+    /// Shows a proposal as it is now.
+    fn show_details(&mut self, details: ProposalDetails, arrival: ProposalArrival, cx: &ReviewContext<'_>) {
+        if self.replace_details(details, arrival, cx) {
+            self.go_to_proposal(cx);
+        }
+        // Moving the camera of an empty board takes nothing away from view.
+        let snapshot = &cx.view.workspace.snapshot;
+        if cx.view.board.is_some_and(|board| snapshot.nodes_on(board).next().is_none()) {
+            self.reveal.everything();
+        }
+        if arrival != ProposalArrival::News {
+            cx.push_action(WindowAction::DropNudges);
+        }
+    }
+
+    fn handle_decision(&mut self, decided: DecidedProposal, cx: &ReviewContext<'_>) {
+        let DecidedProposal { proposal: brief, applied, notice } = decided;
         let (message, undo) = match (&brief.state, &applied) {
             (ProposalState::Rejected { .. }, _) => (format!("Rejected proposal {}", brief.number), None),
             (ProposalState::Accepted, _) => {
@@ -276,62 +296,18 @@ impl ReviewFeature {
             _ => (format!("Decided proposal {}", brief.number), None),
         };
         let notice = notice.as_deref().map(words::line);
-        let details = [Some(words::title(brief)), notice].into_iter().flatten().collect();
+        let details = [Some(words::title(&brief)), notice].into_iter().flatten().collect();
         let button = undo.map(|revision| ("Undo", Box::new(WindowAction::TakeBack(revision))));
         cx.push_action(WindowAction::Notify { message, details, button });
         let Some(opened) = self.review.as_mut().filter(|opened| opened.id() == brief.id) else { return };
         if brief.needs_decision() {
-            // The rest is another version, which is requested by its stamp. Nothing of it is ticked.
+            // The rest is another version, which may have arrived already. Nothing of it is ticked.
             opened.deciding = DecisionStep::Not;
-            opened.expects_rest = true;
+            opened.expects_rest = opened.newer_version().is_none();
+            opened.show_newer();
+            self.redraw(Some(cx.view.workspace));
         } else {
             self.handle(ReviewMessage::Close, cx);
-        }
-    }
-
-    pub(crate) fn handle_refusal(
-        &mut self,
-        pending: ReviewPending,
-        refusal: Refusal,
-        commands: &CommandSender<Self>,
-    ) {
-        match pending {
-            ReviewPending::Open => self.give_up(),
-            ReviewPending::Decision | ReviewPending::LookAgain | ReviewPending::Edit => {
-                self.reset_decision();
-                commands.push_action(WindowAction::DropNudges);
-                // The proposal that is shown may be out of date.
-                if let Some(opened) = &self.review {
-                    commands.request(ReviewRequest::Open(opened.id()));
-                }
-            }
-            ReviewPending::Comment => self.commented(false),
-            ReviewPending::Consequences | ReviewPending::Page | ReviewPending::Plan => {
-                self.handle_send_failure(pending)
-            }
-            ReviewPending::Revert(proposal) if refusal.code == RefusalCode::Conflict => {
-                let partly = WindowAction::Review(ReviewRequest::Revert { proposal, partial: true });
-                let (text, action) = ("Revert partially", Box::new(partly));
-                return commands.push_action(WindowAction::Offer { refusal, text, action });
-            }
-            ReviewPending::Revert(_) | ReviewPending::Other => {}
-        }
-        commands.push_action(WindowAction::Refuse(refusal));
-    }
-
-    /// The request did not leave the window.
-    pub(crate) fn not_sent(&mut self, pending: ReviewPending) {
-        self.give_up();
-        self.reset_decision();
-        self.handle_send_failure(pending);
-    }
-
-    fn handle_send_failure(&mut self, pending: ReviewPending) {
-        match (pending, &mut self.review) {
-            (ReviewPending::Consequences, Some(opened)) => opened.without_consequences(),
-            (ReviewPending::Page, Some(opened)) => opened.without_page(),
-            (ReviewPending::Plan, _) => self.plan_answered(false),
-            _ => {}
         }
     }
 }

@@ -6,9 +6,9 @@
 //!
 //! ```text
 //! ReviewView (main's queue) ─► queue panel
-//!            stamp differs ─► Open ─► OpenedProposal ─► ProposalReview (ticks, confirmations, newer version)
-//!                                                       ├ ProposedWorkspace ─► canvas
-//!                                                       └ proposal panel ─► Verdict ─► Accept
+//! ProposalDetails (the one in view, main sends each change) ─► ProposalReview (ticks, confirmations, newer version)
+//!                                                               ├ ProposedWorkspace ─► canvas
+//!                                                               └ proposal panel ─► Verdict ─► Accept
 //! ```
 
 mod call;
@@ -35,7 +35,7 @@ mod trial;
 pub(crate) mod words;
 
 pub(crate) use codes::codes_ui;
-pub(crate) use messages::{ReviewContext, ReviewMessage, ReviewPending};
+pub(crate) use messages::{ReviewContext, ReviewMessage, ReviewReply};
 pub(crate) use opened::ProposalLook;
 pub(crate) use proposed::ProposedWorkspace;
 
@@ -44,7 +44,8 @@ use canvas::Canvas;
 use opened::{ProposalArrival, ProposalReview};
 use shared_protocol::{
     BoardId, ProposalId, ProposalState, ProposalSubject,
-    review::{ProposalBrief, ProposalDetails, ReviewView},
+    decisions::CloseProposal,
+    review::{ProposalBrief, ProposalDetails},
 };
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -59,8 +60,6 @@ pub(crate) struct ReviewFeature {
     review: Option<ProposalReview>,
     /// The proposal that a person opened and that has not arrived yet.
     selected: Option<ProposalId>,
-    /// The proposal that main was asked for.
-    requested: Option<ProposalId>,
     /// Proposals whose ghosts a person hid.
     hidden: BTreeSet<ProposalId>,
     /// Canvases of the proposed state.
@@ -143,9 +142,11 @@ impl ReviewFeature {
         }
     }
 
-    fn close(&mut self) {
+    fn close(&mut self, cx: &ReviewContext<'_>) {
         if let Some(opened) = self.review.take() {
-            self.hidden.insert(opened.id());
+            let proposal = opened.id();
+            self.hidden.insert(proposal);
+            cx.request(CloseProposal { proposal }, ReviewReply::Done);
         }
         self.input = ReviewInput::default();
         self.canvases.clear();
@@ -156,45 +157,22 @@ impl ReviewFeature {
         *self = Self { generation: self.generation, ..Self::default() };
     }
 
-    /// Returns the proposal to request: one that a person opened, else one that is outdated, else a draft. One at a
-    /// time, so that a busy agent does not cost more than the window can draw.
-    fn next_missing(&mut self, view: &ReviewView) -> Option<ProposalId> {
-        if self.requested.is_some() {
-            return None;
-        }
-        let brief = |id: ProposalId| view.proposals.iter().find(|brief| brief.id == id);
-        let outdated = self.review.as_ref().and_then(|opened| {
-            brief(opened.id()).filter(|brief| brief.stamp != opened.stamp()).map(|brief| brief.id)
-        });
-        let is_free = self.review.as_ref().is_none_or(|opened| opened.is_followed);
-        let writing =
-            |brief: &&ProposalBrief| brief.state == ProposalState::Draft && !self.hidden.contains(&brief.id);
-        let followed = view.proposals.iter().filter(writing).max_by_key(|brief| brief.number);
-        let followed = followed
-            .map(|brief| brief.id)
-            .filter(|id| is_free && self.review.as_ref().is_none_or(|opened| opened.id() != *id));
-        self.requested = self.selected.or(outdated).or(followed);
-        self.requested
-    }
-
-    /// Returns whether a person has just opened this proposal.
-    pub(crate) fn receive(
+    /// Replaces the proposal in view, unless a person looks at another one. Returns whether a person has just opened it.
+    fn replace_details(
         &mut self,
-        proposal: ProposalDetails,
+        details: ProposalDetails,
         arrival: ProposalArrival,
-        workspace: Option<&ReplicatedWorkspace>,
+        cx: &ReviewContext<'_>,
     ) -> bool {
-        let id = proposal.brief.id;
-        if self.requested == Some(id) {
-            self.requested = None;
-        }
+        let id = details.brief.id;
         let wanted = self.selected.take_if(|wanted| *wanted == id).is_some();
         match &mut self.review {
-            Some(opened) if opened.id() == id => opened.receive(proposal, arrival),
+            Some(opened) if opened.id() == id => opened.receive(details, arrival),
             // A person opened another proposal meanwhile.
             Some(opened) if !wanted && !opened.is_followed => return false,
+            _ if !wanted && self.hidden.contains(&id) => return false,
             _ => {
-                let mut opened = ProposalReview::new(proposal);
+                let mut opened = ProposalReview::new(details);
                 opened.is_followed = !wanted;
                 self.review = Some(opened);
                 self.input = ReviewInput::default();
@@ -205,17 +183,11 @@ impl ReviewFeature {
             opened.is_followed && brief.state != ProposalState::Draft && !brief.needs_decision()
         };
         if self.review.as_mut().is_some_and(over) {
-            self.close();
+            self.close(cx);
             return false;
         }
-        self.redraw(workspace);
+        self.redraw(Some(cx.view.workspace));
         wanted
-    }
-
-    /// Forgets a request that failed.
-    fn give_up(&mut self) {
-        self.selected = None;
-        self.requested = None;
     }
 
     /// Allows another decision after one that failed.
@@ -231,19 +203,19 @@ impl ReviewFeature {
     }
 
     /// Main started the plan of a proposal, or refused it.
-    fn plan_answered(&mut self, has_begun: bool) {
-        self.input.plan.handle_response(has_begun);
+    fn finish_plan(&mut self, has_begun: bool) {
+        self.input.plan.finish(has_begun);
     }
 
     /// Main needs values for these variables before it can plan.
-    fn plan_needs(&mut self, proposal: ProposalId, board: BoardId, secrets: Vec<String>) {
+    fn request_values(&mut self, proposal: ProposalId, board: BoardId, secrets: Vec<String>) {
         if self.review.as_ref().is_some_and(|opened| opened.id() == proposal) {
             self.input.plan.require_secrets(board, secrets);
         }
     }
 
     /// Clears a comment that was accepted and restores one that was not.
-    fn commented(&mut self, taken: bool) {
+    fn finish_comment(&mut self, taken: bool) {
         let said = self.input.restored_comment.take();
         if let Some(said) = said.filter(|_| !taken && self.input.comment.is_empty()) {
             self.input.comment = said;

@@ -130,11 +130,6 @@ impl ProposalReview {
         self.newer.as_deref()
     }
 
-    /// The newest stamp that was received.
-    pub(crate) fn stamp(&self) -> u64 {
-        self.newer.as_ref().map_or(self.proposal.brief.stamp, |newer| newer.brief.stamp)
-    }
-
     // ---- elements ----------------------------------------------------------------------------------------------------
 
     /// Most severe first, removals before their side effects, layout changes last.

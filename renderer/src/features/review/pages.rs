@@ -3,20 +3,21 @@
 
 use super::{ProposalReview, trial::scope_ui, words};
 use crate::{
-    features::review::ReviewContext,
+    features::review::{ReviewContext, ReviewReply},
     widgets::{focus_ring, modal_frame, muted_ui, small_font},
-    wording::count_noun,
 };
 use canvas::theme::WorkbenchTheme;
 use egui::{
     Color32, ColorImage, Context, CornerRadius, Id, Rect, Response, RichText, Role, Sense, Stroke,
     StrokeKind, TextureHandle, TextureOptions, Ui, Vec2, WidgetInfo, pos2, vec2,
 };
+use shared_protocol::text::count_noun;
 use shared_protocol::{
     NodeId,
+    decisions::DrawPagePictures,
     preview_wire::PreviewScreen,
     proposal::ContentHash,
-    review::{PagePictures, PageRendering, ProposalConsequences, ReviewRequest, TouchedPage},
+    review::{PagePictures, PageRendering, ProposalConsequences, TouchedPage},
 };
 use std::collections::BTreeMap;
 
@@ -136,7 +137,7 @@ impl PageComparison {
         {
             self.requested = Some(page.page);
             let (proposal, hash, page) = (all.proposal, all.hash, page.page);
-            cx.request(ReviewRequest::PagePictures { proposal, hash, page, screen });
+            cx.request(DrawPagePictures { proposal, hash, page, screen }, ReviewReply::Pages);
         }
     }
 

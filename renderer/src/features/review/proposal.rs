@@ -6,16 +6,17 @@ use super::{
     request_plan,
 };
 use crate::{
-    features::review::ReviewContext,
+    features::review::{ReviewContext, ReviewReply},
     panel_id::PanelId,
     tour::targets::{TourTarget, record_target},
     view::{FrameView, WindowAction},
     widgets::{disclosure_ui, empty_state_ui, muted_ui, paint_severity},
-    wording::{count_noun, unix_millis},
+    wording::unix_millis,
 };
 use canvas::ChangeSign;
 use egui::{CornerRadius, Frame, Margin, Panel, RichText, Sense, Stroke, Ui, vec2};
-use shared_protocol::{ProposalState, messages::ProblemSeverity, review::ReviewRequest};
+use shared_protocol::text::count_noun;
+use shared_protocol::{ProposalState, decisions::RebaseProposal, messages::ProblemSeverity};
 
 /// The maximum number of listed reasons.
 const MAX_REASONS: usize = 12;
@@ -107,7 +108,7 @@ fn banner_ui(ui: &mut Ui, cx: &ReviewContext<'_>, opened: &mut ProposalReview) {
                 .on_hover_text("Rebases the proposal on the current workspace, as a new version")
                 .clicked()
             {
-                cx.request(ReviewRequest::LookAgain { proposal: id, version });
+                cx.request(RebaseProposal { proposal: id, version }, ReviewReply::Rebased);
             }
         }
     });

@@ -6,9 +6,8 @@ use super::{
     words,
 };
 use crate::{
-    agents::push_request,
     commands::CommandId,
-    features::review::{ReviewContext, ReviewMessage},
+    features::review::{ReviewContext, ReviewMessage, ReviewReply},
     view::WindowAction,
     widgets::{body_font, disclosure_ui, empty_state_ui, focus_ring, muted_ui, paint_line, small_font},
     wording::{ago, unix_millis},
@@ -17,8 +16,10 @@ use canvas::theme::WorkbenchTheme;
 use egui::{Align2, CornerRadius, Rect, RichText, Role, Sense, Ui, WidgetInfo, pos2, vec2};
 use shared_protocol::{
     ProposalState,
-    mcp::{McpMode, McpRequest},
-    review::{MAX_DECIDED_PROPOSALS, ProposalBrief, ReviewRequest},
+    decisions::{ListDecided, RevertProposal},
+    mcp::McpMode,
+    requests::SetAgentMode,
+    review::{MAX_DECIDED_PROPOSALS, ProposalBrief},
 };
 
 const ROW: f32 = 44.0;
@@ -74,7 +75,7 @@ impl ReviewFeature {
                 if disclosure_ui(ui, cx.view.theme, "Decided", Some(decided.len()), shows_decided) {
                     decided.iter().for_each(|brief| row(ui, brief));
                     if has_older && ui.button("Show older ones").clicked() {
-                        cx.request(ReviewRequest::History { limit: MAX_HISTORY });
+                        cx.request(ListDecided { limit: MAX_HISTORY }, ReviewReply::History);
                     }
                 }
             }
@@ -108,7 +109,7 @@ fn empty_ui(ui: &mut Ui, cx: &ReviewContext<'_>) {
         ui.add_space(6.0);
         ui.vertical_centered(|ui| {
             if !guarded && ui.button("Enable guarded mode").clicked() {
-                cx.with_actions(|actions| push_request(actions, McpRequest::SetMode(McpMode::Guarded)));
+                cx.push_action(WindowAction::request(SetAgentMode { mode: McpMode::Guarded }));
             }
             if ui.button("Connect an agent").clicked() {
                 cx.push_action(WindowAction::Do(CommandId::SetupGuide));
@@ -185,7 +186,10 @@ fn button_ui(ui: &mut Ui, brief: &ProposalBrief, size: egui::Vec2, cx: &ReviewCo
         let revert = ui.add_sized(size, button("Revert")).accessible_name(name);
         if revert.on_hover_text("Reverts the accepted changes and keeps later ones").clicked() {
             let proposal = brief.id;
-            cx.request(ReviewRequest::Revert { proposal, partial: false });
+            cx.request(RevertProposal { proposal, partial: false }, move |result| ReviewReply::Reverted {
+                proposal,
+                result,
+            });
         }
         return;
     }
@@ -218,8 +222,7 @@ fn describe_brief(brief: &ProposalBrief, now: u64) -> String {
     let state = if brief.is_partly_accepted() { format!("partly accepted · {state}") } else { state };
     let comments = match brief.comments {
         0 => String::new(),
-        1 => " · 1 comment".to_owned(),
-        many => format!(" · {many} comments"),
+        count => format!(" · {}", shared_protocol::text::count_noun(count as usize, "comment")),
     };
     format!("{who} · {age} · {state}{comments}")
 }

@@ -13,9 +13,7 @@ use crate::{
 };
 use egui::{RichText, Ui};
 use shared_protocol::{
-    messages::{ProblemSeverity, WorkbenchRequest},
-    proposal::ProposedAction,
-    terraform::{RequestPlanState, TerraformRequest},
+    messages::ProblemSeverity, proposal::ProposedAction, requests::CancelRun, terraform::RequestPlanState,
 };
 
 /// The explanation of the plan button.
@@ -71,9 +69,7 @@ pub(super) fn plan_ui(ui: &mut Ui, cx: &ReviewContext<'_>, opened: &ProposalRevi
             ui.horizontal_wrapped(|ui| {
                 ui.label("Planning…");
                 if let Some(run) = run.filter(|_| ui.small_button("Cancel the plan").clicked()) {
-                    cx.push_action(WindowAction::Ask(WorkbenchRequest::Terraform(
-                        TerraformRequest::Cancel { run },
-                    )));
+                    cx.push_action(WindowAction::request(CancelRun { run }));
                 }
             });
         }
@@ -97,7 +93,7 @@ pub(super) fn plan_ui(ui: &mut Ui, cx: &ReviewContext<'_>, opened: &ProposalRevi
     if let Some(text) = button
         && ui.button(text).on_hover_text(form_words(planned)).clicked()
     {
-        cx.request(trial::request(planned, Vec::new()));
+        trial::request(cx, planned, Vec::new());
     }
 }
 

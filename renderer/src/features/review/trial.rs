@@ -4,14 +4,14 @@
 use super::{ReviewInput, words};
 use crate::{
     features::{
-        review::{ReviewContext, ReviewMessage},
+        review::{ReviewContext, ReviewMessage, ReviewReply},
         terraform::{rank, words as run_words},
     },
     terraform_answers::is_in_progress,
     tour::targets::{TourTarget, bring_into_view, mark_button},
     view::{FrameView, WindowAction},
     widgets::{disclosure_ui, focus_stroke, muted_ui, paint_severity},
-    wording::{count_noun, unix_millis},
+    wording::unix_millis,
 };
 use authority::Snapshot;
 use canvas::{action_colour, paint_action, planned_words, theme::WorkbenchTheme};
@@ -19,14 +19,15 @@ use egui::{
     CornerRadius, Frame, Margin, Rect, Response, RichText, Role, Sense, TextEdit, Ui, WidgetInfo,
     response::Flags, vec2,
 };
+use shared_protocol::text::count_noun;
 use shared_protocol::{
     BoardId, ProposalId, ProposalSubject,
-    messages::{ProblemSeverity, WorkbenchRequest},
+    decisions::PlanProposal,
+    messages::ProblemSeverity,
     proposal::ContentHash,
-    review::ReviewRequest,
+    requests::CancelRun,
     terraform::{
-        PlanAttribute, PlanChange, PlannedAction, TerraformOperation, TerraformRequest, TerraformRunState,
-        TrialPlanView,
+        PlanAttribute, PlanChange, PlannedAction, TerraformOperation, TerraformRunState, TrialPlanView,
     },
 };
 
@@ -77,7 +78,7 @@ impl TrialPlanForm {
     }
 
     /// Main started the plan, or refused it.
-    pub(super) fn handle_response(&mut self, has_begun: bool) {
+    pub(super) fn finish(&mut self, has_begun: bool) {
         self.is_asked = false;
         if has_begun {
             *self = Self::default();
@@ -115,9 +116,12 @@ fn mark_target(ui: &Ui, place: TourTarget, button: &Response) -> Option<Rect> {
     has_keyboard().then_some(button.rect)
 }
 
-pub(super) fn request(planned: TrialPlanTarget, secrets: Vec<(String, String)>) -> ReviewRequest {
+pub(super) fn request(cx: &ReviewContext<'_>, planned: TrialPlanTarget, secrets: Vec<(String, String)>) {
     let TrialPlanTarget { proposal, hash, board, .. } = planned;
-    ReviewRequest::Plan { proposal, hash, board, secrets }
+    cx.request(PlanProposal { proposal, hash, board, secrets }, move |result| ReviewReply::PlanStarted {
+        proposal,
+        result,
+    });
 }
 
 /// Returns the place of its button when it got the keyboard in this frame.
@@ -198,7 +202,7 @@ pub(super) fn form_ui(
             if plan.clicked() {
                 form.is_asked = true;
                 let secrets = std::mem::take(&mut form.values);
-                cx.request(request(planned, secrets));
+                request(cx, planned, secrets);
             }
             if ui.button("Do not plan").clicked() {
                 *form = TrialPlanForm::default();
@@ -263,9 +267,7 @@ fn running_trial_ui(ui: &mut Ui, trial: &TrialPlanView, cx: &ReviewContext<'_>) 
         );
         mark_target(ui, TourTarget::Plan, &cancel);
         if cancel.clicked() {
-            cx.push_action(WindowAction::Ask(WorkbenchRequest::Terraform(TerraformRequest::Cancel {
-                run: run.id,
-            })));
+            cx.push_action(WindowAction::request(CancelRun { run: run.id }));
         }
     });
     ui.ctx().request_repaint_after(std::time::Duration::from_secs(1));

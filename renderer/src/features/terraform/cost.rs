@@ -3,13 +3,15 @@
 use super::money;
 use crate::{
     features::terraform::TerraformContext,
+    terraform_answers::TerraformReply,
     view::{FrameView, WindowAction},
     widgets::{body_font, muted_ui, paint_line, small_font},
 };
 use egui::{Align2, Button, Popup, PopupCloseBehavior, Rect, RichText, Role, Sense, Ui, WidgetInfo, vec2};
 use shared_protocol::{
     ElementId,
-    terraform::{CostBasis, CostPart, CostView, NodeCost, TerraformRequest},
+    requests::{EstimateCost, ListMissingPrices},
+    terraform::{CostBasis, CostPart, CostView, NodeCost},
 };
 
 const WIDTH: f32 = 380.0;
@@ -68,11 +70,11 @@ fn popover_ui(ui: &mut Ui, cx: &TerraformContext<'_>, cost: &CostView) {
         if cost.unknown > 0 {
             let copy = ui.button("Copy missing prices");
             if copy.on_hover_text("Copies a price book template to fill in").clicked() {
-                cx.request(TerraformRequest::MissingPrices { board });
+                cx.request(ListMissingPrices { board }, TerraformReply::Prices);
             }
         }
         if ui.button("Estimate again").on_hover_text("Reads the price books again").clicked() {
-            cx.request(TerraformRequest::Cost { board });
+            cx.request(EstimateCost { board }, TerraformReply::Cost);
         }
     });
 }

@@ -2,16 +2,16 @@
 
 use super::{TerraformFeature, obstacle::obstacle, panel::TerraformTab, run_dialog::RunDialog, words};
 use crate::{
-    frame::{CommandSender, Feature, FeatureContext, MainRequest},
+    frame::{CommandSender, Feature, FeatureContext},
     panel_id::PanelId,
-    terraform_answers::{TerraformAnswers, TerraformBoard, TerraformPending, TerraformWants},
+    terraform_answers::{TerraformAnswers, TerraformBoard, TerraformReply, TerraformWants},
     view::WindowAction,
-    wording::count_noun,
 };
+use shared_protocol::text::count_noun;
 use shared_protocol::{
-    ElementId, Refusal,
-    messages::WorkbenchRequest,
-    terraform::{TerraformOperation, TerraformRequest, TerraformResponse, TerraformRunId},
+    ElementId,
+    requests::{CancelRun, ImportedBoard, StartRun, WrittenHcl},
+    terraform::{TerraformOperation, TerraformRunId},
 };
 
 pub(crate) type TerraformContext<'a> = FeatureContext<'a, TerraformFeature>;
@@ -28,16 +28,7 @@ pub(crate) enum TerraformMessage {
 
 impl Feature for TerraformFeature {
     type Message = TerraformMessage;
-    type Pending = TerraformPending;
-
-    fn describe_request(request: &MainRequest) -> TerraformPending {
-        match request {
-            MainRequest::Request(WorkbenchRequest::Terraform(request)) => {
-                TerraformPending::from_request(request)
-            }
-            _ => TerraformPending::Other,
-        }
-    }
+    type Reply = TerraformReply;
 }
 
 /// The parts of the window that show answers about Terraform.
@@ -54,7 +45,7 @@ impl TerraformFeature {
             TerraformMessage::Run(operation) => self.run(operation, cx),
             TerraformMessage::CancelRun => {
                 if let Some(run) = cx.view.run_in_progress() {
-                    cx.request(TerraformRequest::Cancel { run: run.id });
+                    cx.request(CancelRun { run: run.id }, TerraformReply::Cancelled);
                 }
             }
             TerraformMessage::ShowChanges => {
@@ -81,16 +72,14 @@ impl TerraformFeature {
             self.dialog = Some(dialog);
             return cx.push_action(WindowAction::CloseDialog);
         }
-        self.start(TerraformRequest::Run { board, operation, confirmed: false, secrets: Vec::new() }, cx);
+        self.start(StartRun { board, operation, confirmed: false, secrets: Vec::new() }, cx);
     }
 
     /// Sends a run and remembers the names of the values that go with it.
-    pub(super) fn start(&mut self, request: TerraformRequest, cx: &TerraformContext<'_>) {
-        if let TerraformRequest::Run { board, secrets, .. } = &request {
-            self.sent_secrets = secrets.iter().map(|(name, _)| (*board, name.clone())).collect();
-            self.panel.chosen_run = None;
-        }
-        cx.request(request);
+    pub(super) fn start(&mut self, request: StartRun, cx: &TerraformContext<'_>) {
+        self.sent_secrets = request.secrets.iter().map(|(name, _)| (request.board, name.clone())).collect();
+        self.panel.chosen_run = None;
+        cx.request(request, TerraformReply::Started);
     }
 
     // ---- main ----------------------------------------------------------------------------------------------------------
@@ -111,92 +100,88 @@ impl TerraformFeature {
             runs: visible.terraform,
             chosen_run: self.panel.chosen_run,
         };
-        let mut requests = Vec::new();
-        let again = answers.request_missing(now, wants, &mut requests);
-        requests.into_iter().for_each(|request| commands.request(request));
+        let (requests, again) = answers.request_missing(now, wants);
+        commands.request_all(requests);
         again
     }
 
-    pub(crate) fn handle_response(
+    /// Takes a response. Refusals of requests that a person made are shown; answers that the window fetches by itself keep
+    /// the reason.
+    pub(crate) fn receive(
         &mut self,
-        answer: TerraformResponse,
+        reply: TerraformReply,
         answers: &mut TerraformAnswers,
+        egui: &egui::Context,
         commands: &CommandSender<Self>,
     ) {
-        match &answer {
-            TerraformResponse::Started { .. } => {
+        match reply {
+            TerraformReply::Hcl(result) => {
+                match (self.queued_run.take(), &result) {
+                    (Some(operation), Ok(_)) => commands.send(TerraformMessage::Run(operation)),
+                    (Some(_), Err(refusal)) => commands.push_action(WindowAction::Refuse(refusal.clone())),
+                    (None, _) => {}
+                }
+                answers.receive_hcl(result);
+            }
+            TerraformReply::Cost(result) => answers.receive_cost(result),
+            TerraformReply::Plan { board, result } => answers.receive_plan(board, result),
+            TerraformReply::Runs { board, result } => answers.receive_runs(board, result),
+            TerraformReply::Lines { result: Ok((run, lines)), .. } => answers.lines.receive(&run, lines),
+            TerraformReply::Lines { run, result: Err(_) } => answers.lines.refuse(run),
+            TerraformReply::Started(Ok(_)) => {
                 self.stored_secrets.extend(std::mem::take(&mut self.sent_secrets));
                 self.panel.tab = TerraformTab::Runs;
                 commands.push_action(WindowAction::ShowPanel(PanelId::Terraform));
             }
-            TerraformResponse::Written { written, removed, in_the_way } => {
-                let message = format!("Wrote {}", count_noun(written.len(), "file"));
-                let mut details = Vec::new();
-                if !removed.is_empty() {
-                    details.push(format!("Removed {}.", removed.join(", ")));
-                }
-                if in_the_way.is_empty() {
-                    commands.push_action(WindowAction::notify(message, details));
-                } else {
-                    let names = in_the_way.join(", ");
-                    details.push(format!("Not overwritten, because Draftboard did not write them: {names}."));
-                    commands.push_action(WindowAction::Warn { message, details });
-                }
+            TerraformReply::Cancelled(Ok(())) => {}
+            TerraformReply::Written(Ok(written)) => {
+                commands.push_action(describe_written(&written));
+                answers.outdate_files();
             }
-            TerraformResponse::Imported { board, notes, .. } => {
-                let details = match notes.len() {
-                    0 => Vec::new(),
-                    count => vec![format!("{} in the problems panel.", count_noun(count, "import note"))],
-                };
-                commands.push_action(WindowAction::notify("Imported the folder as a board", details));
-                commands.push_action(WindowAction::SelectCreated(vec![ElementId::Board(*board)]));
+            TerraformReply::Prices(Ok(text)) => {
+                egui.copy_text(text);
+                let next = "Fill it in and save it as a .json file in the folder prices of the workspace."
+                    .to_owned();
+                commands.push_action(WindowAction::notify("Copied the missing prices", vec![next]));
             }
-            TerraformResponse::Hcl(_) => {
-                if let Some(operation) = self.queued_run.take() {
-                    commands.send(TerraformMessage::Run(operation));
-                }
+            TerraformReply::Started(Err(refusal))
+            | TerraformReply::Cancelled(Err(refusal))
+            | TerraformReply::Written(Err(refusal))
+            | TerraformReply::Prices(Err(refusal)) => {
+                self.sent_secrets.clear();
+                commands.push_action(WindowAction::Refuse(refusal));
             }
-            _ => {}
         }
-        answers.receive(answer);
     }
 
-    /// Copies the template of a price book.
-    pub(crate) fn received_prices(&self, text: String, egui: &egui::Context, commands: &CommandSender<Self>) {
-        egui.copy_text(text);
-        let next = "Fill it in and save it as a .json file in the folder prices of the workspace.".to_owned();
-        commands.push_action(WindowAction::notify("Copied the missing prices", vec![next]));
-    }
-
-    /// Shows the refusal of a request that a person made; answers that the window fetches by itself keep the reason.
-    pub(crate) fn handle_refusal(
+    /// Shows a board that was made from a folder.
+    pub(crate) fn receive_import(
         &mut self,
-        pending: TerraformPending,
-        refusal: Refusal,
+        imported: ImportedBoard,
         answers: &mut TerraformAnswers,
         commands: &CommandSender<Self>,
     ) {
-        if self.handle_send_failure(pending, &refusal, answers) {
-            commands.push_action(WindowAction::Refuse(refusal));
-        }
+        let details = match imported.notes.len() {
+            0 => Vec::new(),
+            count => vec![format!("{} in the problems panel.", count_noun(count, "import note"))],
+        };
+        commands.push_action(WindowAction::notify("Imported the folder as a board", details));
+        commands.push_action(WindowAction::SelectCreated(vec![ElementId::Board(imported.board)]));
+        answers.receive_import(imported);
     }
+}
 
-    /// Records that a request has no answer. Returns whether a person waits for it.
-    pub(crate) fn handle_send_failure(
-        &mut self,
-        pending: TerraformPending,
-        refusal: &Refusal,
-        answers: &mut TerraformAnswers,
-    ) -> bool {
-        match pending {
-            TerraformPending::Run | TerraformPending::Prices | TerraformPending::Other => {
-                self.sent_secrets.clear();
-                true
-            }
-            _ => {
-                answers.refuse(pending, refusal);
-                pending == TerraformPending::Hcl && self.queued_run.take().is_some()
-            }
-        }
+fn describe_written(files: &WrittenHcl) -> WindowAction {
+    let WrittenHcl { written, removed, in_the_way } = files;
+    let message = format!("Wrote {}", count_noun(written.len(), "file"));
+    let mut details = Vec::new();
+    if !removed.is_empty() {
+        details.push(format!("Removed {}.", removed.join(", ")));
     }
+    if in_the_way.is_empty() {
+        return WindowAction::notify(message, details);
+    }
+    let names = in_the_way.join(", ");
+    details.push(format!("Not overwritten, because Draftboard did not write them: {names}."));
+    WindowAction::Warn { message, details }
 }

@@ -9,15 +9,14 @@ use crate::{
     terraform_answers::of_board,
     view::FrameView,
     widgets::{focus_stroke, muted_ui},
-    wording::count_noun,
 };
 use canvas::{paint_action, planned_words};
 use egui::{RichText, Sense, TextEdit, Ui, vec2};
+use shared_protocol::text::count_noun;
 use shared_protocol::{
     BoardId,
-    terraform::{
-        DeploymentState, PlanChange, PlanState, PlannedAction, TerraformOperation, TerraformRequest,
-    },
+    requests::StartRun,
+    terraform::{DeploymentState, PlanChange, PlanState, PlannedAction, TerraformOperation},
 };
 use std::collections::BTreeSet;
 
@@ -250,7 +249,7 @@ impl RunDialog {
     }
 
     /// Returns the run, or what is missing; an empty text where that is obvious.
-    fn verdict(&self, view: &FrameView<'_>) -> Result<TerraformRequest, String> {
+    fn verdict(&self, view: &FrameView<'_>) -> Result<StartRun, String> {
         let Some(board) = view.snapshot.board(self.board) else {
             return Err("The board was deleted.".to_owned());
         };
@@ -266,7 +265,7 @@ impl RunDialog {
         }
         let typed = self.values.iter().filter(|value| !value.text.is_empty());
         let secrets = typed.map(|value| (value.variable.clone(), value.text.clone())).collect();
-        Ok(TerraformRequest::Run {
+        Ok(StartRun {
             board: self.board,
             operation: self.operation,
             confirmed: self.operation.needs_confirmation(),

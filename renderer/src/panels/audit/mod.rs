@@ -5,19 +5,18 @@
 mod words;
 
 use crate::{
+    main_request::MainRequest,
     view::{FrameView, PathPurpose, WindowAction},
     widgets::{
         body_font, empty_state_ui, focus_ring, muted_ui, paint_line, paint_severity, search_field_ui,
         small_font,
     },
-    wording::{ago, count_noun, unix_millis},
+    wording::{ago, unix_millis},
 };
 use canvas::theme::WorkbenchTheme;
 use egui::{Align2, ComboBox, CornerRadius, Role, Sense, Ui, WidgetInfo, pos2, vec2};
-use shared_protocol::{
-    messages::{ProblemSeverity, WorkbenchRequest},
-    review::AuditView,
-};
+use shared_protocol::text::count_noun;
+use shared_protocol::{Refusal, messages::ProblemSeverity, requests::ReadAuditPage, review::AuditView};
 use words::{AuditFilter, AuditRow};
 
 /// Lines per request.
@@ -36,7 +35,7 @@ pub(crate) struct AuditPanel {
     checked: Option<(u64, Option<(u64, String)>)>,
     /// The log may have new lines.
     stale: bool,
-    pending_request: Option<AuditPageRequest>,
+    requested: Option<AuditPageRequest>,
     query: String,
     kind: AuditFilter,
 }
@@ -56,14 +55,15 @@ impl AuditPanel {
         *self = Self { stale: true, ..Self::default() };
     }
 
-    /// Clears the pending request after a failure, so that it can be sent again.
-    pub(crate) fn forget_asking(&mut self) {
-        self.pending_request = None;
-    }
-
-    pub(crate) fn receive(&mut self, view: AuditView) {
+    /// Takes a requested page. Returns the refusal of a request that failed, which can be sent again.
+    pub(crate) fn receive(&mut self, result: Result<AuditView, Refusal>) -> Option<Refusal> {
+        let requested = self.requested.take();
+        let view = match result {
+            Ok(view) => view,
+            Err(refusal) => return Some(refusal),
+        };
         let told: Vec<AuditRow> = view.lines.iter().map(AuditRow::from_line).collect();
-        match self.pending_request.take() {
+        match requested {
             Some(AuditPageRequest::Older) => {
                 let end = self.lines.last().map_or(u64::MAX, |last| last.number);
                 self.lines.extend(told.into_iter().filter(|line| line.number < end));
@@ -82,12 +82,13 @@ impl AuditPanel {
         }
         self.lines.truncate(MAX_LINES);
         self.checked = Some((view.total, view.broken));
+        None
     }
 
     pub(crate) fn show_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>) {
-        if self.stale && self.pending_request.is_none() {
+        if self.stale && self.requested.is_none() {
             self.stale = false;
-            self.request_page(AuditPageRequest::Newest, actions);
+            self.request(AuditPageRequest::Newest, actions);
         }
         match &self.checked {
             None => return drop(muted_ui(ui, view.theme, "Loading the audit log…")),
@@ -106,10 +107,13 @@ impl AuditPanel {
         self.lines_ui(ui, view, actions);
     }
 
-    fn request_page(&mut self, asked: AuditPageRequest, actions: &mut Vec<WindowAction>) {
-        self.pending_request = Some(asked);
-        let before = self.lines.last().filter(|_| asked == AuditPageRequest::Older).map(|last| last.number);
-        actions.push(WindowAction::Ask(WorkbenchRequest::AuditView { before, limit: PAGE_LINES }));
+    fn request(&mut self, page: AuditPageRequest, actions: &mut Vec<WindowAction>) {
+        self.requested = Some(page);
+        let before = self.lines.last().filter(|_| page == AuditPageRequest::Older).map(|last| last.number);
+        let read = ReadAuditPage { before, limit: PAGE_LINES };
+        actions.push(WindowAction::Request(MainRequest::new(read, |result| {
+            Some(WindowAction::AuditRead(result))
+        })));
     }
 
     fn controls_ui(&mut self, ui: &mut Ui, theme: &WorkbenchTheme, actions: &mut Vec<WindowAction>) {
@@ -138,7 +142,7 @@ impl AuditPanel {
             {
                 actions.push(WindowAction::AskPath(PathPurpose::ExportAudit));
             }
-            let again = ui.add_enabled(self.pending_request.is_none(), egui::Button::new("Verify again"));
+            let again = ui.add_enabled(self.requested.is_none(), egui::Button::new("Verify again"));
             if again.on_hover_text("Reads the whole log and verifies its hash chain").clicked() {
                 self.stale = true;
             }
@@ -156,10 +160,7 @@ impl AuditPanel {
             let text = match broken {
                 None => {
                     paint_tick(ui, mark, theme);
-                    match total {
-                        1 => "Verified: 1 line, hash chain intact".to_owned(),
-                        total => format!("Verified: {total} lines, hash chain intact"),
-                    }
+                    format!("Verified: {}, hash chain intact", count_noun(*total as usize, "line"))
                 }
                 Some((number, problem)) => {
                     paint_severity(ui.painter(), mark.center(), theme, ProblemSeverity::Error);
@@ -204,8 +205,8 @@ impl AuditPanel {
                 }
             },
         );
-        if older && self.pending_request.is_none() {
-            self.request_page(AuditPageRequest::Older, actions);
+        if older && self.requested.is_none() {
+            self.request(AuditPageRequest::Older, actions);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Describes audit lines. Text from agents is escaped.
 
 use crate::{features::review::words::proposer_label, wording::line};
+use shared_protocol::text::capitalize;
 use shared_protocol::{
     ProposalId,
     review::{AuditEntry, AuditEvent, AuditLine},
@@ -116,14 +117,14 @@ fn describe_event(entry: &AuditEntry) -> String {
         E::Revise => format!("{agent} revised {it}"),
         E::Withdraw => format!("{agent} withdrew {it}"),
         E::Supersede => format!("A newer proposal replaced {it}"),
-        E::Expire => capital(&format!("{it} expired")),
-        E::Stale => capital(&format!("{it} became stale")),
+        E::Expire => capitalize(&format!("{it} expired")),
+        E::Stale => capitalize(&format!("{it} became stale")),
         E::LookAgain => format!("{by} rebased {it}"),
         E::Edit => format!("{by} edited {it}"),
         E::Comment => format!("{by} commented on {it}"),
         E::Accept => {
             let who = match entry.approval {
-                Some(_) => capital(&approval),
+                Some(_) => capitalize(&approval),
                 None => by,
             };
             match entry.revision {
@@ -164,11 +165,6 @@ fn elements(all: &[String]) -> String {
         Some(more) if more > 0 => format!("{named} and {more} more"),
         _ => named,
     }
-}
-
-fn capital(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }
 
 /// `2026-01-31 09:15:02 UTC`, from milliseconds since 1970.

@@ -8,13 +8,12 @@ use super::{
     pending_requests::{PendingServerRequests, ServerRequestPurpose},
     registry::RegistrySearch,
 };
-use crate::view::{FrameView, WindowAction};
+use crate::view::{FrameView, ManagedServerResponse, WindowAction};
 use egui::{Ui, vec2};
 use shared_protocol::{
     Refusal,
-    upstreams::{
-        ImportSource, ManagedServerRequest, PackageKind, RegistryServer, ServerForm, ServerImportPreview,
-    },
+    requests::AddServer,
+    upstreams::{ImportSource, PackageKind, RegistryServer, ServerForm, ServerImportPreview},
 };
 
 #[derive(Default)]
@@ -121,7 +120,12 @@ impl AddServerPage {
                 true
             }
             FormOutcome::Filled(form) => {
-                asking.request(ManagedServerRequest::Add { form }, ServerRequestPurpose::Add, actions);
+                asking.send(
+                    AddServer { form },
+                    ServerRequestPurpose::Add,
+                    ManagedServerResponse::Added,
+                    actions,
+                );
                 false
             }
         }

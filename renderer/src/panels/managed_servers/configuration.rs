@@ -5,12 +5,15 @@ use super::{
     secret_field::SecretField,
 };
 use crate::{
-    view::{FrameView, WindowAction},
+    view::{FrameView, ManagedServerResponse, WindowAction},
     widgets::{muted_ui, named_text_ui},
     wording::line,
 };
 use egui::{Label, RichText, Ui};
-use shared_protocol::upstreams::{AuthForm, ManagedServerDecision, ServerDetails, VariableValue};
+use shared_protocol::{
+    decisions::SetServerSecret,
+    upstreams::{AuthForm, ServerDetails, VariableValue},
+};
 
 /// Returns whether editing was requested.
 pub(super) fn show_ui(
@@ -51,11 +54,8 @@ pub(super) fn show_ui(
         typing.secret_ui(ui, view, part, is_set, |secret| {
             let server = details.brief.id.clone();
             let purpose = ServerRequestPurpose::Secret { id: Some(server.clone()) };
-            asking.decide(
-                ManagedServerDecision::SetSecret { server, part: part.to_owned(), secret },
-                purpose,
-                actions,
-            );
+            let decision = SetServerSecret { server, part: part.to_owned(), secret };
+            asking.send(decision, purpose, ManagedServerResponse::Server, actions);
         });
     };
     match &form.auth {

@@ -1,7 +1,7 @@
 //! The form to add or edit a server.
 
 use super::{
-    describe_refusal,
+    describe,
     draft::{DraftAuthKind, DraftValue, DraftVariable, ServerDraft},
     notice_ui,
 };
@@ -72,7 +72,7 @@ impl ServerFormEditor {
             if let Some(refusal) = &self.refused {
                 let at =
                     refusal.field.as_ref().map(|field| format!(" ({})", line(field))).unwrap_or_default();
-                notice_ui(ui, view, ProblemSeverity::Error, &format!("{}{at}", describe_refusal(refusal)));
+                notice_ui(ui, view, ProblemSeverity::Error, &format!("{}{at}", describe(refusal)));
             }
             let draft = &mut self.draft;
             field_ui(ui, view, "Name", "Display name", &mut draft.name);

@@ -1,21 +1,23 @@
 //! Imports servers from pasted JSON or from the configuration of another program. A preview comes before the import.
 
 use super::{
-    box_ui, describe_refusal, notice_ui,
+    box_ui, describe, notice_ui,
     pending_requests::{PendingServerRequests, ServerRequestPurpose},
 };
 use crate::{
-    view::{FrameView, WindowAction},
+    view::{FrameView, ManagedServerResponse, WindowAction},
     widgets::{focus_stroke, muted_ui},
-    wording::{count_noun, line},
+    wording::line,
 };
 use egui::{Button, Label, RichText, TextEdit, Ui};
+use shared_protocol::text::count_noun;
 use shared_protocol::{
     Refusal,
     messages::ProblemSeverity,
+    requests::{ImportServers, ListImportSources, PreviewServerImport},
     upstreams::{
-        AuthForm, ImportSource, ImportedServerView, MAX_UPSTREAM_TEXT_BYTES, ManagedServerRequest,
-        ServerImportInput, ServerImportPreview, TypedSecret, VariableValue,
+        AuthForm, ImportSource, ImportedServerView, MAX_UPSTREAM_TEXT_BYTES, ServerImportInput,
+        ServerImportPreview, TypedSecret, VariableValue,
     },
 };
 
@@ -57,7 +59,7 @@ impl ServerImportForm {
     }
 
     pub(super) fn refuse(&mut self, refusal: &Refusal) {
-        (self.waiting, self.refused) = (false, Some(describe_refusal(refusal)));
+        (self.waiting, self.refused) = (false, Some(describe(refusal)));
     }
 
     fn preview_import(
@@ -68,9 +70,10 @@ impl ServerImportForm {
     ) {
         (self.preview, self.refused, self.waiting) = (None, None, true);
         self.source = Some(source.clone());
-        asking.request(
-            ManagedServerRequest::PreviewImport { source },
+        asking.send(
+            PreviewServerImport { source },
             ServerRequestPurpose::Preview,
+            ManagedServerResponse::Preview,
             actions,
         );
     }
@@ -129,7 +132,12 @@ impl ServerImportForm {
         actions: &mut Vec<WindowAction>,
     ) -> bool {
         if !std::mem::replace(&mut self.has_asked, true) {
-            asking.request(ManagedServerRequest::Sources, ServerRequestPurpose::Sources, actions);
+            asking.send(
+                ListImportSources {},
+                ServerRequestPurpose::Sources,
+                ManagedServerResponse::Sources,
+                actions,
+            );
         }
         let mut looked = None;
         match &self.sources {
@@ -224,9 +232,10 @@ impl ServerImportForm {
         if ui.add_enabled(is_ready, button).clicked()
             && let Some(source) = self.source.clone()
         {
-            asking.request(
-                ManagedServerRequest::Import { source, names },
+            asking.send(
+                ImportServers { source, names },
                 ServerRequestPurpose::Import,
+                ManagedServerResponse::Imported,
                 actions,
             );
         }

@@ -2,12 +2,16 @@
 
 use super::pending_requests::{PendingServerRequests, ServerRequestPurpose};
 use crate::{
-    view::{FrameView, WindowAction},
+    view::{FrameView, ManagedServerResponse, WindowAction},
     widgets::muted_ui,
-    wording::{count_noun, line},
+    wording::line,
 };
 use egui::{Label, RichText, TextStyle, Ui};
-use shared_protocol::upstreams::{ManagedServerRequest, ServerBrief, ServerId, ServerLogChunk};
+use shared_protocol::{
+    requests::ReadServerLog,
+    text::count_noun,
+    upstreams::{ServerBrief, ServerId, ServerLogChunk},
+};
 use std::{collections::VecDeque, time::Duration};
 
 /// The maximum number of lines in memory; main keeps no more either.
@@ -90,7 +94,7 @@ impl ServerLogTab {
         asking: &mut PendingServerRequests,
         actions: &mut Vec<WindowAction>,
     ) {
-        self.request_lines(ui, server, asking, actions);
+        self.request(ui, server, asking, actions);
         ui.horizontal_wrapped(|ui| {
             ui.checkbox(&mut self.follows.0, "Follow log");
             if ui.add_enabled(!self.lines.is_empty(), egui::Button::new("Copy all")).clicked() {
@@ -127,7 +131,7 @@ impl ServerLogTab {
     }
 
     /// Requests the next lines, with a pause after an empty answer.
-    fn request_lines(
+    fn request(
         &mut self,
         ui: &Ui,
         server: &ServerBrief,
@@ -146,11 +150,8 @@ impl ServerLogTab {
             ui.ctx().request_repaint_after(Duration::from_secs_f64(self.retry_at - now));
             return;
         }
-        asking.request(
-            ManagedServerRequest::Log { server: server.id.clone(), from: self.end() },
-            purpose,
-            actions,
-        );
+        let (id, read) = (server.id.clone(), ReadServerLog { server: server.id.clone(), from: self.end() });
+        asking.send(read, purpose, move |part| ManagedServerResponse::Log(id.clone(), part), actions);
     }
 }
 

@@ -7,16 +7,17 @@ use super::{
     tool,
 };
 use crate::{
-    view::{FrameView, WindowAction},
+    view::{FrameView, ManagedServerResponse, WindowAction},
     widgets::muted_ui,
-    wording::{count_noun, line},
+    wording::line,
 };
 use egui::{Button, Label, RichText, Ui};
+use shared_protocol::text::count_noun;
 use shared_protocol::{
+    decisions::{ApproveManifest, SetManifestPolicy, SetManifestSecret},
     messages::ProblemSeverity,
-    upstreams::{
-        ManagedServerDecision, ManagedServerRequest, ManifestBrief, ManifestOrigin, ManifestToolBrief,
-    },
+    requests::ReloadManifests,
+    upstreams::{ManifestBrief, ManifestOrigin, ManifestToolBrief},
 };
 
 /// The maximum number of tools listed per manifest.
@@ -84,9 +85,10 @@ impl ManifestPage {
                 ui.label(RichText::new(title(manifest)).heading());
                 muted_ui(ui, theme, summary(manifest));
                 if ui.button("Reload manifests").clicked() {
-                    asking.request(
-                        ManagedServerRequest::ReloadManifests,
+                    asking.send(
+                        ReloadManifests {},
                         ServerRequestPurpose::Manifest,
+                        |()| ManagedServerResponse::Done,
                         actions,
                     );
                 }
@@ -145,8 +147,13 @@ impl ManifestPage {
             let text = RichText::new("Approve manifest").color(theme.accent_text);
             let is_free = !asking.is_open(&ServerRequestPurpose::Manifest);
             if ui.add_enabled(is_free, Button::new(text).fill(theme.accent)).clicked() {
-                let decision = ManagedServerDecision::ApproveManifest { hash: hash.clone() };
-                asking.decide(decision, ServerRequestPurpose::Manifest, actions);
+                let decision = ApproveManifest { hash: hash.clone() };
+                asking.send(
+                    decision,
+                    ServerRequestPurpose::Manifest,
+                    |()| ManagedServerResponse::Done,
+                    actions,
+                );
             }
         });
     }
@@ -163,8 +170,9 @@ impl ManifestPage {
         for credential in &manifest.credentials {
             self.secret_field.secret_ui(ui, view, &credential.id, credential.set, |secret| {
                 let (manifest, credential) = (id.clone(), credential.id.clone());
-                let decision = ManagedServerDecision::SetManifestSecret { manifest, credential, secret };
-                asking.decide(decision, ServerRequestPurpose::Secret { id: None }, actions);
+                let decision = SetManifestSecret { manifest, credential, secret };
+                let purpose = ServerRequestPurpose::Secret { id: None };
+                asking.send(decision, purpose, |()| ManagedServerResponse::Done, actions);
             });
             if credential.optional {
                 muted_ui(ui, view.theme, "Optional");
@@ -191,8 +199,13 @@ fn tool_ui(
                 tool::policy_ui(ui, &name, &mut policy);
             }
             if policy != tool.policy {
-                let decision = ManagedServerDecision::SetManifestPolicy { tool: tool.name.clone(), policy };
-                asking.decide(decision, ServerRequestPurpose::Manifest, actions);
+                let decision = SetManifestPolicy { tool: tool.name.clone(), policy };
+                asking.send(
+                    decision,
+                    ServerRequestPurpose::Manifest,
+                    |()| ManagedServerResponse::Done,
+                    actions,
+                );
             }
         });
         if !tool.does.is_empty() {

@@ -26,7 +26,7 @@ mod tools;
 pub(crate) use pending_requests::ServerPanelOutcome;
 
 use crate::{
-    view::{FrameView, WindowAction},
+    view::{FrameView, ManagedServerResponse, WindowAction},
     widgets::{empty_state_ui, paint_severity},
 };
 use add::AddServerPage;
@@ -35,8 +35,9 @@ use pending_requests::{PendingServerRequests, ServerRequestPurpose};
 use server::ServerPage;
 use shared_protocol::{
     Refusal,
-    messages::{ProblemSeverity, WorkbenchResponse},
-    upstreams::{ManagedServerResponse, ManagedServersView, ServerBrief, ServerId, ServerState},
+    messages::ProblemSeverity,
+    requests::ImportedServers,
+    upstreams::{ManagedServersView, ServerBrief, ServerId, ServerState},
 };
 
 /// Below this width the panel shows either the list or the selected page.
@@ -196,77 +197,44 @@ impl ManagedServersPanel {
         }
     }
 
-    /// Handles a request that did not reach main.
-    pub(crate) fn handle_send_failure(&mut self, ticket: u64) {
-        if let Some(purpose) = self.pending.close(ticket) {
-            self.page.clear_request(&purpose);
-        }
-    }
-
-    pub(crate) fn handle_response(
-        &mut self,
-        ticket: u64,
-        result: Result<WorkbenchResponse, Refusal>,
-    ) -> ServerPanelOutcome {
-        let Some(purpose) = self.pending.close(ticket) else { return ServerPanelOutcome::Nothing };
-        match result {
-            Ok(WorkbenchResponse::Upstream(answer)) => self.handle_answer(purpose, answer),
-            Ok(_) => self.handle_answer(purpose, ManagedServerResponse::Done),
-            Err(refusal) => self.handle_refusal(purpose, refusal),
-        }
-    }
-
-    fn handle_answer(
-        &mut self,
-        purpose: ServerRequestPurpose,
-        answer: ManagedServerResponse,
-    ) -> ServerPanelOutcome {
-        match (purpose, answer) {
-            (ServerRequestPurpose::Log(id), ManagedServerResponse::Log(part)) => {
-                self.page.receive_log(&id, part)
+    /// Takes the response to a request of the panel.
+    pub(crate) fn receive(&mut self, request: u64, response: ManagedServerResponse) -> ServerPanelOutcome {
+        let Some(purpose) = self.pending.close(request) else { return ServerPanelOutcome::Nothing };
+        match response {
+            ManagedServerResponse::Server(details) => {
+                self.page.handle_success(&purpose);
+                self.page.receive(details);
             }
-            (ServerRequestPurpose::Call(tool), ManagedServerResponse::Called(result)) => {
-                self.page.receive_call(&tool, Ok(result))
+            ManagedServerResponse::Done => {
+                self.page.handle_success(&purpose);
+                self.manifest.handle_success(&purpose);
             }
-            (ServerRequestPurpose::Sources, ManagedServerResponse::Sources(sources)) => {
-                self.add.receive_sources(sources)
-            }
-            (ServerRequestPurpose::Preview, ManagedServerResponse::Import(view)) => {
-                self.add.receive_preview(*view)
-            }
-            (ServerRequestPurpose::Registry, ManagedServerResponse::Registry(found)) => {
-                self.add.receive_registry(found)
-            }
-            (ServerRequestPurpose::Import, ManagedServerResponse::Imported { servers, refused }) => {
+            ManagedServerResponse::Log(id, part) => self.page.receive_log(&id, part),
+            ManagedServerResponse::Called(tool, result) => self.page.receive_call(&tool, Ok(result)),
+            ManagedServerResponse::Sources(sources) => self.add.receive_sources(sources),
+            ManagedServerResponse::Preview(view) => self.add.receive_preview(view),
+            ManagedServerResponse::Registry(found) => self.add.receive_registry(found),
+            ManagedServerResponse::Imported(ImportedServers { servers, refused }) => {
                 return self.handle_imported(&servers, refused);
             }
-            (ServerRequestPurpose::Add, ManagedServerResponse::Server(details)) => {
+            ManagedServerResponse::Added(details) => {
                 let name = details.brief.name.clone();
                 self.add = AddServerPage::default();
                 self.open_page = ManagedServersPage::Server(details.brief.id.clone());
                 self.page.expect(&details.brief.id);
-                self.page.receive(*details);
+                self.page.receive(details);
                 let next = "The server is disabled. Check what it runs, then enable it.".to_owned();
-                return ServerPanelOutcome::Told(format!("Added {name}"), vec![next]);
+                return ServerPanelOutcome::Notify(format!("Added {name}"), vec![next]);
             }
-            (ServerRequestPurpose::Delete(id), _) => {
+            ManagedServerResponse::Deleted(id) => {
                 self.page.close_server(&id);
                 if self.open_page == ManagedServersPage::Server(id) {
                     self.open_page = ManagedServersPage::List;
                 }
-                return ServerPanelOutcome::Told(
-                    "Deleted the server, its approvals and its secrets".to_owned(),
-                    Vec::new(),
-                );
+                let message = "Deleted the server, its approvals and its secrets".to_owned();
+                return ServerPanelOutcome::Notify(message, Vec::new());
             }
-            (purpose, ManagedServerResponse::Server(details)) => {
-                self.page.handle_success(&purpose);
-                self.page.receive(*details);
-            }
-            (purpose, _) => {
-                self.page.handle_success(&purpose);
-                self.manifest.handle_success(&purpose);
-            }
+            ManagedServerResponse::Refused(refusal) => return self.handle_refusal(purpose, refusal),
         }
         ServerPanelOutcome::Nothing
     }
@@ -281,11 +249,11 @@ impl ManagedServersPanel {
             self.open_page = ManagedServersPage::Server(first.id.clone());
             self.add = AddServerPage::default();
         }
-        let what = crate::wording::count_noun(servers.len(), "server");
+        let what = shared_protocol::text::count_noun(servers.len(), "server");
         let mut more: Vec<String> =
             refused.into_iter().map(|(name, why)| format!("{name} was skipped: {why}")).collect();
         more.push("Imported servers are disabled. Check what they run, then enable them.".to_owned());
-        ServerPanelOutcome::Told(format!("Imported {what}"), more)
+        ServerPanelOutcome::Notify(format!("Imported {what}"), more)
     }
 
     /// Shows the refusal on the page it belongs to, or as a toast when that page is not visible.
@@ -361,7 +329,7 @@ fn lines_ui(ui: &mut Ui, view: &FrameView<'_>, lines: &[String]) {
 }
 
 /// The message and hints of a refusal as one text.
-fn describe_refusal(refusal: &Refusal) -> String {
+fn describe(refusal: &Refusal) -> String {
     let mut text = crate::panels::notices::capitalised(&refusal.message);
     for hint in &refusal.hints {
         if !text.ends_with(['.', '!', '?']) {

@@ -1,17 +1,17 @@
 //! Pending requests to main, each with its purpose.
 
-use crate::view::{ManagedServerCall, WindowAction};
-use shared_protocol::{
-    Refusal,
-    upstreams::{ManagedServerDecision, ManagedServerRequest, ServerId},
+use crate::{
+    main_request::MainRequest,
+    view::{ManagedServerResponse, WindowAction},
 };
+use shared_protocol::{Refusal, decisions::WindowRequest, request::Request, upstreams::ServerId};
 use std::collections::BTreeMap;
 
 /// The effect of an answer outside this panel.
 #[derive(Debug)]
 pub(crate) enum ServerPanelOutcome {
     Nothing,
-    Told(String, Vec<String>),
+    Notify(String, Vec<String>),
     Refused(Refusal),
 }
 
@@ -56,37 +56,27 @@ pub(super) struct PendingServerRequests {
 }
 
 impl PendingServerRequests {
-    pub(super) fn request(
+    /// Sends a request or a decision.
+    pub(super) fn send<R: Request>(
         &mut self,
-        request: ManagedServerRequest,
+        request: R,
         purpose: ServerRequestPurpose,
+        respond: impl Fn(R::Response) -> ManagedServerResponse + 'static,
         actions: &mut Vec<WindowAction>,
-    ) {
-        self.push(ManagedServerCall::Request(Box::new(request)), purpose, actions);
-    }
-
-    pub(super) fn decide(
-        &mut self,
-        decision: ManagedServerDecision,
-        purpose: ServerRequestPurpose,
-        actions: &mut Vec<WindowAction>,
-    ) {
-        self.push(ManagedServerCall::Decision(Box::new(decision)), purpose, actions);
-    }
-
-    fn push(
-        &mut self,
-        ask: ManagedServerCall,
-        purpose: ServerRequestPurpose,
-        actions: &mut Vec<WindowAction>,
-    ) {
+    ) where
+        WindowRequest: From<R::Frame>,
+    {
         self.next += 1;
         self.open.insert(self.next, purpose);
-        actions.push(WindowAction::Upstream { ticket: self.next, ask });
+        let number = self.next;
+        actions.push(WindowAction::Request(MainRequest::new(request, move |result| {
+            let response = result.map_or_else(ManagedServerResponse::Refused, &respond);
+            Some(WindowAction::Upstream { request: number, response })
+        })));
     }
 
-    pub(super) fn close(&mut self, ticket: u64) -> Option<ServerRequestPurpose> {
-        self.open.remove(&ticket)
+    pub(super) fn close(&mut self, request: u64) -> Option<ServerRequestPurpose> {
+        self.open.remove(&request)
     }
 
     pub(super) fn is_open(&self, purpose: &ServerRequestPurpose) -> bool {

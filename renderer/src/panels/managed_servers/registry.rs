@@ -1,13 +1,13 @@
 //! The registry search. Each result lists its packages; selecting one fills in the form.
 
 use super::{
-    box_ui, describe_refusal,
+    box_ui, describe,
     form::ServerFormEditor,
     notice_ui,
     pending_requests::{PendingServerRequests, ServerRequestPurpose},
 };
 use crate::{
-    view::{FrameView, WindowAction},
+    view::{FrameView, ManagedServerResponse, WindowAction},
     widgets::{focus_stroke, muted_ui, search_field_ui},
     wording::line,
 };
@@ -15,7 +15,8 @@ use egui::{Button, Key, Label, RichText, TextEdit, Ui};
 use shared_protocol::{
     Refusal,
     messages::ProblemSeverity,
-    upstreams::{ManagedServerRequest, RegistryOffer, RegistryServer},
+    requests::SearchServerRegistry,
+    upstreams::{RegistryOffer, RegistryServer},
 };
 
 /// The maximum number of results shown.
@@ -36,7 +37,7 @@ impl RegistrySearch {
     }
 
     pub(super) fn refuse(&mut self, refusal: &Refusal) {
-        (self.results, self.refused) = (None, Some(describe_refusal(refusal)));
+        (self.results, self.refused) = (None, Some(describe(refusal)));
     }
 
     /// Returns the form filled in from the selected package.
@@ -62,9 +63,10 @@ impl RegistrySearch {
         if searches {
             let registry = Some(self.other.trim().to_owned()).filter(|other| !other.is_empty());
             let query = self.query.trim().to_owned();
-            asking.request(
-                ManagedServerRequest::SearchRegistry { registry, query },
+            asking.send(
+                SearchServerRegistry { registry, query },
                 ServerRequestPurpose::Registry,
+                ManagedServerResponse::Registry,
                 actions,
             );
         }

@@ -3,7 +3,7 @@
 use super::{
     box_ui, brief, configuration,
     delete::DeleteServerPrompt,
-    describe_refusal,
+    describe,
     form::{self, ServerFormEditor},
     is_failing, lines_ui,
     log::ServerLogTab,
@@ -15,17 +15,20 @@ use super::{
 };
 use crate::{
     panels::notices::capitalised,
-    view::{FrameView, WindowAction},
+    view::{FrameView, ManagedServerResponse, WindowAction},
     widgets::{muted_ui, named_text_ui},
-    wording::{count_noun, line, paragraph, unix_millis},
+    wording::{line, paragraph, unix_millis},
 };
 use egui::{Button, Label, RichText, Ui, vec2};
+use shared_protocol::text::count_noun;
 use shared_protocol::{
     Refusal,
+    decisions::{DeleteServer, EnableServer, SetServerSecret, UpdateServer, WindowRequest},
     messages::ProblemSeverity,
+    request::Request,
+    requests::{DisableServer, RestartServer, ShowServer, StartServer, StopServer},
     upstreams::{
-        ManagedServerDecision, ManagedServerRequest, ServerBrief, ServerDetails, ServerId, ServerLogChunk,
-        ServerState, StartPhase, ToolCallResult,
+        ServerBrief, ServerDetails, ServerId, ServerLogChunk, ServerState, StartPhase, ToolCallResult,
     },
 };
 
@@ -102,19 +105,11 @@ impl ServerPage {
         self.last_request = None;
     }
 
-    pub(super) fn clear_request(&mut self, purpose: &ServerRequestPurpose) {
-        match purpose {
-            ServerRequestPurpose::Log(id) => self.log.clear_request(id),
-            ServerRequestPurpose::Details(_) => self.last_request = None,
-            _ => {}
-        }
-    }
-
     pub(super) fn refuse(&mut self, purpose: &ServerRequestPurpose, refusal: Refusal) -> ServerPanelOutcome {
         match purpose {
             ServerRequestPurpose::Log(id) => self.log.clear_request(id),
             ServerRequestPurpose::Server { id, doing } => {
-                let why = describe_refusal(&refusal);
+                let why = describe(&refusal);
                 let why = match doing {
                     ServerAction::Enabling => format!("The server was disabled again. {why}"),
                     _ => why,
@@ -150,7 +145,7 @@ impl ServerPage {
         let details = ServerRequestPurpose::Details(id.clone());
         if self.last_request.as_ref() != Some(&wanted) && !asking.is_open(&details) {
             self.last_request = Some(wanted);
-            asking.request(ManagedServerRequest::Show { server: id.clone() }, details, actions);
+            asking.send(ShowServer { server: id.clone() }, details, ManagedServerResponse::Server, actions);
         }
         egui::ScrollArea::vertical().id_salt(("server", &id.0)).auto_shrink([false, false]).show(ui, |ui| {
             ui.spacing_mut().item_spacing.y = 5.0;
@@ -165,14 +160,18 @@ impl ServerPage {
                     form::FormOutcome::Nothing => {}
                     form::FormOutcome::Left => self.editing = None,
                     form::FormOutcome::Filled(form) => {
-                        let decision = ManagedServerDecision::Update { server: id.clone(), form };
-                        asking.decide(decision, ServerRequestPurpose::Update(id.clone()), actions);
+                        let (decision, purpose) = (
+                            UpdateServer { server: id.clone(), form },
+                            ServerRequestPurpose::Update(id.clone()),
+                        );
+                        asking.send(decision, purpose, ManagedServerResponse::Server, actions);
                     }
                 };
             }
             if self.deleting.show_ui(ui, view, server) {
-                let decision = ManagedServerDecision::Delete { server: id.clone() };
-                asking.decide(decision, ServerRequestPurpose::Delete(id.clone()), actions);
+                let (deleted, decision) = (id.clone(), DeleteServer { server: id.clone() });
+                let respond = move |()| ManagedServerResponse::Deleted(deleted.clone());
+                asking.send(decision, ServerRequestPurpose::Delete(id.clone()), respond, actions);
             }
             self.attention_ui(ui, view, server, asking, actions);
             self.tabs_ui(ui, server);
@@ -228,9 +227,13 @@ impl ServerPage {
                     let restart =
                         ui.add_enabled(asking.pending_action(&server.id).is_none(), Button::new("Restart"));
                     if restart.clicked() {
-                        push_request(asking, actions, &server.id, ServerAction::Starting, |server| {
-                            ManagedServerRequest::Restart { server }
-                        });
+                        control(
+                            asking,
+                            actions,
+                            &server.id,
+                            ServerAction::Starting,
+                            RestartServer { server: server.id.clone() },
+                        );
                     }
                 }
                 let details = self.details.as_ref().filter(|details| details.brief.id == server.id);
@@ -280,13 +283,9 @@ impl ServerPage {
                     for part in missing {
                         self.secret_field.secret_ui(ui, view, part, false, |secret| {
                             let part = part.clone();
-                            let decision =
-                                ManagedServerDecision::SetSecret { server: server.id.clone(), part, secret };
-                            asking.decide(
-                                decision,
-                                ServerRequestPurpose::Secret { id: Some(server.id.clone()) },
-                                actions,
-                            );
+                            let decision = SetServerSecret { server: server.id.clone(), part, secret };
+                            let purpose = ServerRequestPurpose::Secret { id: Some(server.id.clone()) };
+                            asking.send(decision, purpose, ManagedServerResponse::Server, actions);
                         });
                     }
                     muted_ui(ui, theme, "Then start the server.");
@@ -366,14 +365,18 @@ fn steps_ui(ui: &mut Ui, view: &FrameView<'_>, now: StartPhase) {
     });
 }
 
-fn push_request(
+/// Starts, stops or disables a server.
+fn control<R: Request<Response = ServerDetails>>(
     asking: &mut PendingServerRequests,
     actions: &mut Vec<WindowAction>,
-    id: &ServerId,
+    server: &ServerId,
     doing: ServerAction,
-    request: impl FnOnce(ServerId) -> ManagedServerRequest,
-) {
-    asking.request(request(id.clone()), ServerRequestPurpose::Server { id: id.clone(), doing }, actions);
+    request: R,
+) where
+    WindowRequest: From<R::Frame>,
+{
+    let purpose = ServerRequestPurpose::Server { id: server.clone(), doing };
+    asking.send(request, purpose, ManagedServerResponse::Server, actions);
 }
 
 /// The switch. Enabling lets a program run, so it is a decision. Main disables the server again when the start fails.
@@ -402,12 +405,16 @@ pub(super) fn switch_ui(
         return;
     }
     if on {
-        let purpose = ServerRequestPurpose::Server { id: server.id.clone(), doing: ServerAction::Enabling };
-        asking.decide(ManagedServerDecision::Enable { server: server.id.clone() }, purpose, actions);
+        let enable = EnableServer { server: server.id.clone() };
+        control(asking, actions, &server.id, ServerAction::Enabling, enable);
     } else {
-        push_request(asking, actions, &server.id, ServerAction::Disabling, |server| {
-            ManagedServerRequest::Disable { server }
-        });
+        control(
+            asking,
+            actions,
+            &server.id,
+            ServerAction::Disabling,
+            DisableServer { server: server.id.clone() },
+        );
     }
 }
 
@@ -433,29 +440,45 @@ pub(super) fn start_stop_ui(
         ServerState::Disabled | ServerState::Stopping => {}
         ServerState::Stopped | ServerState::Error | ServerState::NeedsCredentials { .. } => {
             if ui.add_enabled_ui(is_free, |ui| button(ui, "Start")).inner {
-                push_request(asking, actions, &server.id, ServerAction::Starting, |server| {
-                    ManagedServerRequest::Start { server }
-                });
+                control(
+                    asking,
+                    actions,
+                    &server.id,
+                    ServerAction::Starting,
+                    StartServer { server: server.id.clone() },
+                );
             }
         }
         ServerState::Backoff { .. } => {
             if ui.add_enabled_ui(is_free, |ui| button(ui, "Try now")).inner {
-                push_request(asking, actions, &server.id, ServerAction::Starting, |server| {
-                    ManagedServerRequest::Restart { server }
-                });
+                control(
+                    asking,
+                    actions,
+                    &server.id,
+                    ServerAction::Starting,
+                    RestartServer { server: server.id.clone() },
+                );
             }
             if !named && button(ui, "Stop") {
-                push_request(asking, actions, &server.id, ServerAction::Stopping, |server| {
-                    ManagedServerRequest::Stop { server }
-                });
+                control(
+                    asking,
+                    actions,
+                    &server.id,
+                    ServerAction::Stopping,
+                    StopServer { server: server.id.clone() },
+                );
             }
         }
         // Also during a start, because the start itself may hang.
         ServerState::Starting(_) | ServerState::Running | ServerState::NeedsApproval => {
             if button(ui, "Stop") {
-                push_request(asking, actions, &server.id, ServerAction::Stopping, |server| {
-                    ManagedServerRequest::Stop { server }
-                });
+                control(
+                    asking,
+                    actions,
+                    &server.id,
+                    ServerAction::Stopping,
+                    StopServer { server: server.id.clone() },
+                );
             }
         }
     }

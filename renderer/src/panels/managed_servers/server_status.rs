@@ -1,12 +1,9 @@
 //! The state of a server as text, icon and colour, each of which is sufficient alone.
 
-use crate::{
-    view::FrameView,
-    widgets::paint_icon,
-    wording::{count_noun, line},
-};
+use crate::{view::FrameView, widgets::paint_icon, wording::line};
 use canvas::theme::WorkbenchTheme;
 use egui::{Color32, CornerRadius, Painter, Rect, Role, Sense, Stroke, Ui, Vec2, WidgetInfo, vec2};
+use shared_protocol::text::count_noun;
 use shared_protocol::upstreams::{ServerBrief, ServerState, StartPhase};
 
 /// Returns whether the server needs attention.

@@ -7,7 +7,7 @@ use super::{
     tool_call::ToolCallForm,
 };
 use crate::{
-    view::{FrameView, WindowAction},
+    view::{FrameView, ManagedServerResponse, WindowAction},
     widgets::{
         body_font, disclosure_ui, focus_ring, muted_ui, named_text_ui, paint_disclosure, paint_line,
         small_font,
@@ -18,8 +18,10 @@ use egui::{
     Align2, Button, Color32, CornerRadius, DragValue, Frame, Label, Margin, Rect, RichText, Role, Sense, Ui,
     WidgetInfo, pos2, vec2,
 };
-use shared_protocol::upstreams::{
-    ManagedServerDecision, ManagedServerRequest, ServerDetails, ToolApproval, ToolCallPolicy, ToolView,
+use shared_protocol::{
+    decisions::{ApproveTools, SetTool},
+    requests::WithdrawTool,
+    upstreams::{ServerDetails, ToolApproval, ToolCallPolicy, ToolView},
 };
 
 const ROW_HEIGHT: f32 = 30.0;
@@ -192,7 +194,7 @@ fn controls_ui(
     if (enabled, policy) != (tool.enabled, tool.policy) {
         let server = details.brief.id.clone();
         let purpose = ServerRequestPurpose::Server { id: server.clone(), doing: ServerAction::Deciding };
-        let decision = ManagedServerDecision::SetTool {
+        let decision = SetTool {
             server,
             tool: tool.name.clone(),
             enabled,
@@ -200,7 +202,7 @@ fn controls_ui(
             idle_ms: tool.idle_ms,
             total_ms: tool.total_ms,
         };
-        asking.decide(decision, purpose, actions);
+        asking.send(decision, purpose, ManagedServerResponse::Server, actions);
     }
 }
 
@@ -242,8 +244,8 @@ fn times_ui(
         let purpose = ServerRequestPurpose::Server { id: server.clone(), doing: ServerAction::Deciding };
         let (enabled, policy) = (tool.enabled, tool.policy);
         let tool = tool.name.clone();
-        let decision = ManagedServerDecision::SetTool { server, tool, enabled, policy, idle_ms, total_ms };
-        asking.decide(decision, purpose, actions);
+        let decision = SetTool { server, tool, enabled, policy, idle_ms, total_ms };
+        asking.send(decision, purpose, ManagedServerResponse::Server, actions);
     }
 }
 
@@ -350,11 +352,8 @@ fn decide_ui(
     if tool.approval == ToolApproval::Approved {
         let withdraw = ui.button("Withdraw approval");
         if withdraw.on_hover_text("Hides the tool from agents until it is approved again").clicked() {
-            asking.request(
-                ManagedServerRequest::Withdraw { server, tool: tool.name.clone() },
-                purpose,
-                actions,
-            );
+            let withdraw = WithdrawTool { server, tool: tool.name.clone() };
+            asking.send(withdraw, purpose, ManagedServerResponse::Server, actions);
         }
         return false;
     }
@@ -370,7 +369,7 @@ fn decide_ui(
     );
     if approve.accessible_name(format!("Approve {}", line(&tool.name))).clicked() {
         let tools = vec![pin(tool)];
-        asking.decide(ManagedServerDecision::Approve { server, tools }, purpose, actions);
+        asking.send(ApproveTools { server, tools }, purpose, ManagedServerResponse::Server, actions);
     }
     false
 }

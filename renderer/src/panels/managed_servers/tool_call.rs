@@ -2,11 +2,11 @@
 //! shown, and is recorded in the audit log like an agent's call.
 
 use super::{
-    describe_refusal, notice_ui,
+    describe, notice_ui,
     pending_requests::{PendingServerRequests, ServerRequestPurpose},
 };
 use crate::{
-    view::{FrameView, WindowAction},
+    view::{FrameView, ManagedServerResponse, WindowAction},
     widgets::{disclosure_ui, focus_stroke, muted_ui},
     wording::paragraph,
 };
@@ -14,8 +14,9 @@ use egui::{Button, Label, RichText, TextEdit, Ui};
 use serde_json::{Map, Value, json};
 use shared_protocol::{
     Refusal,
+    decisions::CallTool,
     messages::ProblemSeverity,
-    upstreams::{ManagedServerDecision, ToolCall, ToolCallResult, ToolView},
+    upstreams::{ToolCall, ToolCallResult, ToolView},
 };
 
 /// The maximum numbers of characters of the arguments, and of a result that is shown.
@@ -33,7 +34,7 @@ pub(super) struct ToolCallForm {
 
 impl ToolCallForm {
     pub(super) fn receive(&mut self, result: Result<ToolCallResult, &Refusal>) {
-        self.result = Some(result.map_err(describe_refusal));
+        self.result = Some(result.map_err(describe));
     }
 
     pub(super) fn show_ui(
@@ -66,7 +67,9 @@ impl ToolCallForm {
                     arguments: text.clone(),
                     definition: Some(tool.hash.clone()),
                 };
-                asking.decide(ManagedServerDecision::Call(call), purpose, actions);
+                let name = tool.exposed.clone();
+                let respond = move |result| ManagedServerResponse::Called(name.clone(), result);
+                asking.send(CallTool { call }, purpose, respond, actions);
             }
             match &read {
                 Err(why) => {

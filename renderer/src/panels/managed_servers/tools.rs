@@ -7,14 +7,15 @@ use super::{
 };
 use crate::{
     picker::rank,
-    view::{FrameView, WindowAction},
+    view::{FrameView, ManagedServerResponse, WindowAction},
     widgets::{muted_ui, search_field_ui},
-    wording::count_noun,
 };
 use egui::{Button, RichText, Ui};
+use shared_protocol::text::count_noun;
 use shared_protocol::{
     Refusal,
-    upstreams::{ManagedServerDecision, ServerDetails, ToolApproval, ToolCallResult, ToolView},
+    decisions::ApproveTools,
+    upstreams::{ServerDetails, ToolApproval, ToolCallResult, ToolView},
 };
 
 /// The search field appears above this number of tools.
@@ -150,7 +151,7 @@ impl ToolList {
             let server = details.brief.id.clone();
             let tools = shown.iter().map(|tool| tool::pin(tool)).collect();
             let purpose = ServerRequestPurpose::Server { id: server.clone(), doing: ServerAction::Deciding };
-            asking.decide(ManagedServerDecision::Approve { server, tools }, purpose, actions);
+            asking.send(ApproveTools { server, tools }, purpose, ManagedServerResponse::Server, actions);
             is_left = true;
         }
         if !is_left && !shown.is_empty() {

@@ -1,13 +1,15 @@
 //! The log of the selected session, loaded incrementally.
 
-use super::preview_action;
 use crate::{
+    main_request::MainRequest,
     view::{FrameView, WindowAction},
     widgets::{muted_ui, paint_line, small_font},
 };
 use egui::{Align2, Role, ScrollArea, Sense, Ui, WidgetInfo, vec2};
-use shared_protocol::preview_sessions::{
-    LogLevel, MAX_PREVIEW_LOG_LINES, PreviewId, PreviewLogLine, PreviewRequest, PreviewSessionView,
+use shared_protocol::{
+    Refusal,
+    preview_sessions::{LogLevel, MAX_PREVIEW_LOG_LINES, PreviewId, PreviewLogLine, PreviewSessionView},
+    requests::ReadPreviewLog,
 };
 
 const ROW_HEIGHT: f32 = 18.0;
@@ -16,28 +18,31 @@ const ROW_HEIGHT: f32 = 18.0;
 pub(crate) struct PreviewLog {
     session: Option<PreviewId>,
     lines: Vec<PreviewLogLine>,
-    is_requested: bool,
+    is_waiting: bool,
     /// The number of lines at the last request.
     requested_lines: u64,
 }
 
 impl PreviewLog {
-    pub(crate) fn receive(&mut self, session: PreviewId, lines: Vec<PreviewLogLine>) {
-        if self.session != Some(session) {
-            return;
+    /// Takes the requested lines. Returns the refusal of a request that failed, which can be sent again.
+    pub(crate) fn receive(
+        &mut self,
+        session: PreviewId,
+        result: Result<Vec<PreviewLogLine>, Refusal>,
+    ) -> Option<Refusal> {
+        if self.session == Some(session) {
+            self.is_waiting = false;
         }
-        self.is_requested = false;
+        let lines = match result {
+            Ok(lines) if self.session == Some(session) => lines,
+            Ok(_) => return None,
+            Err(refusal) => return Some(refusal),
+        };
         let last = self.lines.last().map_or(0, |line| line.number);
-        self.lines.extend(lines.into_iter().filter(|line| self.session.is_some() && line.number > last));
+        self.lines.extend(lines.into_iter().filter(|line| line.number > last));
         let over = self.lines.len().saturating_sub(MAX_PREVIEW_LOG_LINES);
         self.lines.drain(..over);
-    }
-
-    /// Clears the pending request after a failure.
-    pub(crate) fn clear_request(&mut self, session: PreviewId) {
-        if self.session == Some(session) {
-            self.is_requested = false;
-        }
+        None
     }
 
     pub(super) fn show_ui(
@@ -50,10 +55,13 @@ impl PreviewLog {
         if self.session != Some(session.id) {
             *self = Self { session: Some(session.id), ..Self::default() };
         }
-        if session.logged != self.requested_lines && !self.is_requested {
-            (self.is_requested, self.requested_lines) = (true, session.logged);
+        if session.logged != self.requested_lines && !self.is_waiting {
+            (self.is_waiting, self.requested_lines) = (true, session.logged);
             let after = self.lines.last().map_or(0, |line| line.number);
-            actions.push(preview_action(PreviewRequest::Log { session: session.id, after }));
+            let (id, read) = (session.id, ReadPreviewLog { session: session.id, after });
+            actions.push(WindowAction::Request(MainRequest::new(read, move |result| {
+                Some(WindowAction::PreviewLogRead(id, result))
+            })));
         }
         if self.lines.is_empty() {
             muted_ui(ui, view.theme, "No log lines yet.");

@@ -21,9 +21,9 @@ use drawer::PreviewDrawer;
 use egui::{Context, Id, Ui, Vec2, vec2};
 use shared_protocol::{
     ElementId, NodeId,
-    messages::WorkbenchRequest,
-    preview_sessions::{PreviewId, PreviewRequest, PreviewSessionView, SelectedInstance},
+    preview_sessions::{PreviewId, PreviewSessionView, SelectedInstance},
     preview_wire::PreviewScreen,
+    requests::SelectInstance,
 };
 use std::collections::BTreeMap;
 
@@ -142,8 +142,8 @@ impl PreviewPanel {
             };
             let told = session.selected.as_ref().and_then(|selected| selected.node);
             if let Some(instance) = instance.filter(|_| told != nodes.first().copied()) {
-                let request = PreviewRequest::Select { session: session.id, instance: Some(instance) };
-                actions.push(preview_action(request));
+                let request = SelectInstance { session: session.id, instance: Some(instance) };
+                actions.push(WindowAction::request(request));
             }
         }
         self.followed =
@@ -155,10 +155,6 @@ impl PreviewPanel {
         let mut instances = self.screens.instances(session.id).iter();
         instances.find(|instance| instance.node == Some(node)).map(|instance| instance.id.clone())
     }
-}
-
-fn preview_action(request: PreviewRequest) -> WindowAction {
-    WindowAction::Ask(WorkbenchRequest::Preview(request))
 }
 
 /// One page is visible at a time.

@@ -105,7 +105,7 @@ pub(super) fn path_ui(
     instances: &[PreviewInstanceBox],
     actions: &mut Vec<WindowAction>,
 ) {
-    use shared_protocol::preview_sessions::PreviewRequest;
+    use shared_protocol::requests::SelectInstance;
     let Some(selected) = &session.selected else { return };
     let steps = path(instances, &selected.instance);
     ui.horizontal_wrapped(|ui| {
@@ -120,7 +120,7 @@ pub(super) fn path_ui(
             let step = ui.add(egui::Button::new(text).frame_when_inactive(false));
             if step.clicked() && !last {
                 let instance = Some(instance.id.clone());
-                actions.push(super::preview_action(PreviewRequest::Select { session: session.id, instance }));
+                actions.push(WindowAction::request(SelectInstance { session: session.id, instance }));
             }
         }
         let place = format!("{}:{}", selected.file, selected.line);

@@ -1,6 +1,6 @@
 //! The page in its device frame, centred in the remaining space.
 
-use super::{PreviewPanel, input, outlines, preview_action, states};
+use super::{PreviewPanel, input, outlines, states};
 use crate::{
     preview_display::{PreviewDevice, ShownPreviewFrame, screen_for, shown_size},
     view::{FrameView, WindowAction},
@@ -10,8 +10,9 @@ use egui::{
     emath::GuiRounding as _, pos2, vec2,
 };
 use shared_protocol::{
-    preview_sessions::{PreviewGesture, PreviewRequest, PreviewSessionStatus, PreviewSessionView},
+    preview_sessions::{PreviewGesture, PreviewSessionStatus, PreviewSessionView},
     preview_wire::PreviewScreen,
+    requests::SetPreviewScreen,
 };
 
 /// Space around the device in points.
@@ -130,7 +131,7 @@ impl PreviewPanel {
         }
         self.better_screen = None;
         self.screens_asked.insert(session.id, wanted);
-        actions.push(preview_action(PreviewRequest::Screen { session: session.id, screen: wanted }));
+        actions.push(WindowAction::request(SetPreviewScreen { session: session.id, screen: wanted }));
     }
 
     /// Seconds since the session was first seen in its state.

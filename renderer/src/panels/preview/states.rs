@@ -1,6 +1,5 @@
 //! The card over the page while the session is not ready.
 
-use super::preview_action;
 use crate::{
     view::{FrameView, WindowAction},
     widgets::muted_ui,
@@ -9,8 +8,9 @@ use crate::{
 use egui::{
     Align, Button, Frame, Label, Layout, Margin, Rect, RichText, Spinner, Stroke, Ui, UiBuilder, Vec2, vec2,
 };
-use shared_protocol::preview_sessions::{
-    PreviewFailure, PreviewRequest, PreviewSessionStatus, PreviewSessionView,
+use shared_protocol::{
+    preview_sessions::{PreviewFailure, PreviewSessionStatus, PreviewSessionView},
+    requests::RestartPreview,
 };
 use std::time::Duration;
 
@@ -103,7 +103,7 @@ fn start_button_ui(
     let text = RichText::new(word).color(view.theme.accent_text);
     let button = Button::new(text).fill(view.theme.accent).min_size(vec2(88.0, 28.0));
     if ui.add(button).accessible_name(format!("{word} the preview")).clicked() {
-        actions.push(preview_action(PreviewRequest::Restart(session.id)));
+        actions.push(WindowAction::request(RestartPreview { session: session.id }));
     }
 }
 

@@ -1,6 +1,6 @@
 //! One tab per session, and a menu to start another.
 
-use super::{empty::start_menu_ui, preview_action};
+use super::empty::start_menu_ui;
 use crate::{
     preview_display::state_words,
     view::{FrameView, WindowAction},
@@ -8,8 +8,9 @@ use crate::{
 };
 use canvas::theme::WorkbenchTheme;
 use egui::{Color32, Frame, Margin, RichText, ScrollArea, Sense, Ui, vec2};
-use shared_protocol::preview_sessions::{
-    MAX_PREVIEW_SESSIONS, PreviewRequest, PreviewSessionStatus, PreviewSessionView,
+use shared_protocol::{
+    preview_sessions::{MAX_PREVIEW_SESSIONS, PreviewSessionStatus, PreviewSessionView},
+    requests::ClosePreview,
 };
 
 const TAB_HEIGHT: f32 = 26.0;
@@ -69,7 +70,7 @@ fn session_ui(
         actions.push(WindowAction::LookAt(session.id));
     }
     if chosen && close_button_ui(ui, theme, &format!("Close {title}")).clicked() {
-        actions.push(preview_action(PreviewRequest::Close(session.id)));
+        actions.push(WindowAction::request(ClosePreview { session: session.id }));
     }
 }
 

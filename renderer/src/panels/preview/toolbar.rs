@@ -1,6 +1,6 @@
 //! The controls of the selected session.
 
-use super::{PreviewPanel, drawer::PreviewDrawerTab, preview_action};
+use super::{PreviewPanel, drawer::PreviewDrawerTab};
 use crate::{
     commands::{CommandId, find},
     features::inspector::paint_combo_arrow,
@@ -9,8 +9,9 @@ use crate::{
 };
 use egui::{Button, ComboBox, Frame, Margin, RichText, Sense, Ui, vec2};
 use shared_protocol::{
-    preview_sessions::{PreviewRequest, PreviewSessionStatus, PreviewSessionView},
+    preview_sessions::{PreviewSessionStatus, PreviewSessionView},
     preview_wire::PreviewMode,
+    requests::{NavigatePreview, RestartPreview, SetPreviewMode, StopPreview},
 };
 
 impl PreviewPanel {
@@ -126,7 +127,7 @@ fn modes_ui(ui: &mut Ui, session: &PreviewSessionView, actions: &mut Vec<WindowA
     ] {
         let on = session.mode == mode;
         if ui.selectable_label(on, word).on_hover_text(tip).clicked() && !on {
-            actions.push(preview_action(PreviewRequest::Mode { session: session.id, mode }));
+            actions.push(WindowAction::request(SetPreviewMode { session: session.id, mode }));
         }
     }
 }
@@ -138,8 +139,7 @@ fn page_ui(ui: &mut Ui, view: &FrameView<'_>, session: &PreviewSessionView, acti
     let list = combo("page", label.to_owned(), 84.0).show_ui(ui, |ui| {
         for page in routes(view) {
             if ui.selectable_label(page.id == route, &page.label).clicked() && page.id != route {
-                actions
-                    .push(preview_action(PreviewRequest::Navigate { session: session.id, route: page.id }));
+                actions.push(WindowAction::request(NavigatePreview { session: session.id, route: page.id }));
             }
         }
     });
@@ -150,11 +150,11 @@ fn ends_ui(ui: &mut Ui, session: &PreviewSessionView, actions: &mut Vec<WindowAc
     let ended = matches!(session.state, PreviewSessionStatus::Stopped | PreviewSessionStatus::Failed(_));
     let word = if ended { "Start" } else { "Restart" };
     if ui.button(word).on_hover_text("Starts the page again and discards entered values").clicked() {
-        actions.push(preview_action(PreviewRequest::Restart(session.id)));
+        actions.push(WindowAction::request(RestartPreview { session: session.id }));
     }
     let stop = ui.add_enabled(!ended, Button::new("Stop"));
     if stop.on_hover_text("Stops the process and keeps the session").clicked() {
-        actions.push(preview_action(PreviewRequest::Stop(session.id)));
+        actions.push(WindowAction::request(StopPreview { session: session.id }));
     }
 }
 

@@ -197,9 +197,5 @@ fn describe_ends(state: &Snapshot, edge: &Edge) -> String {
 
 fn short(text: &str) -> String {
     const MAX_VALUE_CHARS: usize = 60;
-    if text.chars().count() <= MAX_VALUE_CHARS {
-        text.to_owned()
-    } else {
-        text.chars().take(MAX_VALUE_CHARS - 1).chain(['…']).collect()
-    }
+    shared_protocol::text::truncate_chars(text, MAX_VALUE_CHARS)
 }

@@ -1,12 +1,12 @@
 //! One case per rule, with commands as a script writes them.
 
-use super::Bench;
+use super::AuthorityFixture;
 use shared_protocol::{PropValue, RefusalCode, messages::ProblemSeverity};
 
 #[test]
 fn an_unknown_type_is_refused_with_similar_ids() {
-    let refusal =
-        Bench::with_board().refused(r#"{"addNode":{"board":"main","type":"aws/compute/instanse"}}"#);
+    let refusal = AuthorityFixture::with_board()
+        .refused(r#"{"addNode":{"board":"main","type":"aws/compute/instanse"}}"#);
     assert_eq!(refusal.code, RefusalCode::NotFound);
     assert_eq!(refusal.suggestions[0], "aws/compute/instance");
     assert!(refusal.suggestions.len() <= 5);
@@ -14,7 +14,7 @@ fn an_unknown_type_is_refused_with_similar_ids() {
 
 #[test]
 fn containment_is_enforced_and_the_rule_is_named() {
-    let mut bench = Bench::with_board();
+    let mut bench = AuthorityFixture::with_board();
     let refusal = bench.refused(r#"{"addNode":{"board":"main","type":"aws/networking/subnet"}}"#);
     assert_eq!(refusal.code, RefusalCode::ContainmentError);
     assert!(refusal.hints[0].contains("VPC"), "{refusal}");
@@ -28,7 +28,7 @@ fn containment_is_enforced_and_the_rule_is_named() {
 
 #[test]
 fn standing_in_a_container_sets_the_reference_and_leaving_clears_it() {
-    let mut bench = Bench::with_board();
+    let mut bench = AuthorityFixture::with_board();
     bench.json(r#"{"addNode":{"board":"main","type":"aws/networking/vpc","name":"net"}}"#);
     bench.json(r#"{"addNode":{"board":"main","type":"aws/networking/vpc","name":"other"}}"#);
     bench.json(r#"{"addNode":{"board":"main","type":"aws/networking/subnet","parent":"net","name":"a"}}"#);
@@ -40,7 +40,7 @@ fn standing_in_a_container_sets_the_reference_and_leaving_clears_it() {
 
 #[test]
 fn values_are_checked_by_kind_range_pattern_and_options() {
-    let mut bench = Bench::with_board();
+    let mut bench = AuthorityFixture::with_board();
     bench.json(r#"{"addNode":{"board":"main","type":"aws/networking/vpc","name":"net"}}"#);
     for (set, reason) in [
         (r#"{"cidr_block":5}"#, "expected a CIDR range"),
@@ -65,7 +65,7 @@ fn values_are_checked_by_kind_range_pattern_and_options() {
 
 #[test]
 fn hidden_properties_cannot_be_set_but_keep_their_values() {
-    let mut bench = Bench::with_board();
+    let mut bench = AuthorityFixture::with_board();
     bench.json(r#"{"addNode":{"board":"main","type":"azurerm/core/resource_group","name":"rg"}}"#);
     bench.json(
         r#"{"addNode":{"board":"main","type":"azurerm/compute/virtual_machine","parent":"rg","name":"vm"}}"#,
@@ -87,7 +87,7 @@ fn hidden_properties_cannot_be_set_but_keep_their_values() {
 
 #[test]
 fn names_are_unique_and_made_so() {
-    let mut bench = Bench::with_board();
+    let mut bench = AuthorityFixture::with_board();
     let add = r#"{"addNode":{"board":"main","type":"aws/storage/s3_bucket","label":"My bucket"}}"#;
     for _ in 0..5 {
         bench.json(add);
@@ -106,7 +106,7 @@ fn names_are_unique_and_made_so() {
 
 #[test]
 fn connections_follow_the_rules_and_ports_their_limits() {
-    let mut bench = Bench::with_board();
+    let mut bench = AuthorityFixture::with_board();
     bench.json(r#"{"addNode":{"board":"main","type":"azurerm/core/resource_group","name":"rg"}}"#);
     for name in ["plan", "other_plan"] {
         bench.json(&format!(r#"{{"addNode":{{"board":"main","type":"azurerm/compute/app_service_plan","parent":"rg","name":"{name}"}}}}"#));
@@ -131,7 +131,7 @@ fn connections_follow_the_rules_and_ports_their_limits() {
 
     // The edge and the reference that it represents are removed together, from either side.
     let edge = bench.state.edges_of(web).next().unwrap().id;
-    let mut by_edge = Bench { state: bench.state.clone(), seed: 1, log: Vec::new() };
+    let mut by_edge = AuthorityFixture { state: bench.state.clone(), seed: 1, log: Vec::new() };
     by_edge.json(&format!(r#"{{"remove":{{"edges":["{edge}"]}}}}"#));
     assert_eq!(by_edge.state.node(web).unwrap().references.get("service_plan_id"), None);
     bench.json(r#"{"updateNode":{"node":"web","references":{"service_plan_id":[]}}}"#);
@@ -140,7 +140,7 @@ fn connections_follow_the_rules_and_ports_their_limits() {
 
 #[test]
 fn removing_takes_content_edges_and_references_along() {
-    let mut bench = Bench::with_board();
+    let mut bench = AuthorityFixture::with_board();
     bench.json(r#"{"addNode":{"board":"main","type":"aws/networking/vpc","name":"net"}}"#);
     bench.json(r#"{"addNode":{"board":"main","type":"aws/networking/subnet","parent":"net","name":"a"}}"#);
     bench.json(r#"{"addNode":{"board":"main","type":"aws/compute/instance","parent":"a","name":"web"}}"#);
@@ -152,7 +152,7 @@ fn removing_takes_content_edges_and_references_along() {
 
 #[test]
 fn new_nodes_find_a_free_place_and_containers_grow() {
-    let mut bench = Bench::with_board();
+    let mut bench = AuthorityFixture::with_board();
     bench.json(r#"{"addNode":{"board":"main","type":"aws/networking/vpc","name":"net","at":{"x":0,"y":0}}}"#);
     bench.json(r#"{"addNode":{"board":"main","type":"aws/networking/vpc","name":"beside"}}"#);
     for _ in 0..9 {
@@ -173,7 +173,7 @@ fn new_nodes_find_a_free_place_and_containers_grow() {
     }
 }
 
-fn no_overlap(bench: &Bench) {
+fn no_overlap(bench: &AuthorityFixture) {
     let nodes: Vec<_> = bench
         .state
         .nodes()
@@ -191,7 +191,7 @@ fn no_overlap(bench: &Bench) {
 
 #[test]
 fn a_batch_is_all_or_nothing_and_later_commands_see_earlier_ones() {
-    let mut bench = Bench::with_board();
+    let mut bench = AuthorityFixture::with_board();
     let refusal = bench.refused(
         r#"{"batch":{"commands":[
             {"addNode":{"board":"main","type":"aws/networking/vpc","name":"net"}},
@@ -211,7 +211,7 @@ fn a_batch_is_all_or_nothing_and_later_commands_see_earlier_ones() {
 
 #[test]
 fn copies_keep_inner_edges_references_and_nesting() {
-    let mut bench = Bench::with_board();
+    let mut bench = AuthorityFixture::with_board();
     bench.json(r#"{"addBoard":{"kind":"infrastructure","title":"Second"}}"#);
     bench.json(r#"{"addNode":{"board":"main","type":"aws/networking/vpc","name":"net"}}"#);
     bench.json(r#"{"addNode":{"board":"main","type":"aws/networking/subnet","parent":"net","name":"a"}}"#);
@@ -240,12 +240,12 @@ fn copies_keep_inner_edges_references_and_nesting() {
 
 #[test]
 fn layout_commands_move_and_change_nothing_else() {
-    let mut bench = Bench::with_board();
+    let mut bench = AuthorityFixture::with_board();
     for (name, x, y) in [("a", 0, 0), ("b", 300, 90), ("c", 1000, 40)] {
         bench.json(&format!(r#"{{"addNode":{{"board":"main","type":"aws/storage/s3_bucket","name":"{name}","at":{{"x":{x},"y":{y}}}}}}}"#));
     }
     bench.json(r#"{"connect":{"source":{"node":"c"},"target":{"node":"a"}}}"#);
-    let at = |bench: &Bench, name: &str| bench.state.placement(bench.node(name)).unwrap();
+    let at = |bench: &AuthorityFixture, name: &str| bench.state.placement(bench.node(name)).unwrap();
     let done = bench.json(r#"{"align":{"nodes":["a","b","c"],"to":"top"}}"#);
     assert!(done.changes.iter().all(shared_protocol::Change::is_layout));
     assert_eq!([at(&bench, "a").y, at(&bench, "b").y, at(&bench, "c").y], [0, 0, 0]);
@@ -262,7 +262,7 @@ fn layout_commands_move_and_change_nothing_else() {
 
 #[test]
 fn a_container_never_gets_smaller_than_its_content() {
-    let mut bench = Bench::with_board();
+    let mut bench = AuthorityFixture::with_board();
     bench.json(r#"{"addNode":{"board":"main","type":"aws/networking/vpc","name":"net"}}"#);
     bench.json(r#"{"addNode":{"board":"main","type":"aws/networking/subnet","parent":"net","name":"a","at":{"x":100,"y":100}}}"#);
     bench.json(r#"{"place":{"items":[{"node":"net","x":0,"y":0,"w":20,"h":20}]}}"#);
@@ -273,7 +273,7 @@ fn a_container_never_gets_smaller_than_its_content() {
 
 #[test]
 fn problems_name_what_is_missing_and_go_when_it_is_there() {
-    let mut bench = Bench::with_board();
+    let mut bench = AuthorityFixture::with_board();
     bench.json(r#"{"addNode":{"board":"main","type":"aws/compute/lambda_function","name":"f"}}"#);
     let problems = crate::ProblemIndex::check_all(&bench.state);
     assert!(problems.errors() > 0);
@@ -284,11 +284,11 @@ fn problems_name_what_is_missing_and_go_when_it_is_there() {
 
 #[test]
 fn reverting_keeps_later_work_and_names_conflicts() {
-    let mut bench = Bench::with_board();
+    let mut bench = AuthorityFixture::with_board();
     bench.json(r#"{"addNode":{"board":"main","type":"aws/networking/vpc","name":"net"}}"#);
     bench.json(r#"{"updateNode":{"node":"net","set":{"cidr_block":"10.1.0.0/16"}}}"#);
     bench.json(r#"{"updateNode":{"node":"net","set":{"enable_dns_support":false}}}"#);
-    let revert = |bench: &Bench, index: usize| {
+    let revert = |bench: &AuthorityFixture, index: usize| {
         crate::rebase(&bench.state, &shared_protocol::change::inverse(&bench.log[index]))
     };
     let mut state = bench.state.clone();
@@ -305,7 +305,7 @@ fn reverting_keeps_later_work_and_names_conflicts() {
 
 #[test]
 fn a_property_becomes_a_variable_and_back_without_loss() {
-    let mut bench = Bench::with_board();
+    let mut bench = AuthorityFixture::with_board();
     bench.json(r#"{"addNode":{"board":"main","type":"aws/storage/s3_bucket","name":"photos","props":{"bucket":"pictures"}}}"#);
     bench.json(r#"{"addNode":{"board":"main","type":"notes/sticky","name":"note"}}"#);
     let photos = bench.node("photos");

@@ -1,16 +1,16 @@
 //! Input at and beyond the limits is accepted or refused, and never panics.
 
-use super::Bench;
+use super::AuthorityFixture;
 use shared_protocol::{RefusalCode, limits::MAX_REFERENCE_TARGETS};
 
-fn bucket(bench: &mut Bench, name: &str, at: &str) {
+fn bucket(bench: &mut AuthorityFixture, name: &str, at: &str) {
     let add = r#"{"board":"main","type":"aws/storage/s3_bucket","name":"#;
     bench.json(&format!(r#"{{"addNode":{add}"{name}","at":{at}}}}}"#));
 }
 
 #[test]
 fn far_places_and_offsets_are_refused() {
-    let mut bench = Bench::with_board();
+    let mut bench = AuthorityFixture::with_board();
     bucket(&mut bench, "a", r#"{"x":1000000,"y":1000000}"#);
     bucket(&mut bench, "b", r#"{"x":-1000000,"y":-1000000}"#);
     let fragment =
@@ -37,7 +37,7 @@ fn far_places_and_offsets_are_refused() {
 
 #[test]
 fn many_large_nodes_are_arranged_without_overflow() {
-    let mut bench = Bench::with_board();
+    let mut bench = AuthorityFixture::with_board();
     let nodes: Vec<String> = (0..11_000).map(|i| format!("b{i}")).collect();
     for part in nodes.chunks(5_500) {
         let adds: Vec<String> = part
@@ -60,7 +60,7 @@ fn many_large_nodes_are_arranged_without_overflow() {
 
 #[test]
 fn a_connection_does_not_make_a_reference_longer_than_a_file_may_hold() {
-    let mut bench = Bench::with_board();
+    let mut bench = AuthorityFixture::with_board();
     bench.json(r#"{"addNode":{"board":"main","type":"aws/networking/vpc","name":"net"}}"#);
     bench.json(r#"{"addNode":{"board":"main","type":"aws/compute/lambda_function","name":"f"}}"#);
     let connect = |name: &str| {
@@ -81,7 +81,7 @@ fn a_connection_does_not_make_a_reference_longer_than_a_file_may_hold() {
 
 #[test]
 fn labels_and_summaries_are_one_line_that_can_be_shown() {
-    let mut bench = Bench::with_board();
+    let mut bench = AuthorityFixture::with_board();
     bucket(&mut bench, "a", r#"{"x":0,"y":0}"#);
     for command in [
         r#"{"updateNode":{"node":"a","label":"one\ntwo"}}"#,
@@ -96,7 +96,7 @@ fn labels_and_summaries_are_one_line_that_can_be_shown() {
 
 #[test]
 fn a_container_on_another_board_is_refused_by_name() {
-    let mut bench = Bench::with_board();
+    let mut bench = AuthorityFixture::with_board();
     bench.json(r#"{"addBoard":{"kind":"infrastructure","title":"Second"}}"#);
     bench.json(r#"{"addNode":{"board":"second","type":"aws/networking/vpc","name":"net"}}"#);
     bench.json(r#"{"addNode":{"board":"main","type":"aws/networking/vpc","name":"own"}}"#);
@@ -113,7 +113,7 @@ fn a_container_on_another_board_is_refused_by_name() {
 
 #[test]
 fn address_ranges_are_written_as_others_read_them() {
-    let mut bench = Bench::with_board();
+    let mut bench = AuthorityFixture::with_board();
     bench.json(r#"{"addNode":{"board":"main","type":"aws/networking/vpc","name":"net"}}"#);
     for range in ["10.0.0.0/+8", "10.0.0.0/08"] {
         let set = format!(r#"{{"updateNode":{{"node":"net","set":{{"cidr_block":"{range}"}}}}}}"#);

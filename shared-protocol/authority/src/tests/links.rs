@@ -1,6 +1,6 @@
 //! Trace links across domains: their file and their review status.
 
-use super::Bench;
+use super::AuthorityFixture;
 use crate::trace_links::{CurrentLinkEnd, TraceLinkFileError, TraceLinkIndex, TraceLinks, node_now};
 use shared_protocol::{
     RefusalCode,
@@ -20,7 +20,10 @@ fn requirement() -> TraceLinkEnd {
 }
 
 /// One requirement with this statement; it does not exist when the statement is empty.
-fn now<'a>(bench: &'a Bench, statement: &'a str) -> impl Fn(&TraceLinkEnd) -> Option<CurrentLinkEnd> + 'a {
+fn now<'a>(
+    bench: &'a AuthorityFixture,
+    statement: &'a str,
+) -> impl Fn(&TraceLinkEnd) -> Option<CurrentLinkEnd> + 'a {
     move |end| match end {
         TraceLinkEnd::Node(node) => node_now(&bench.state, *node),
         TraceLinkEnd::Entity(_) if statement.is_empty() => None,
@@ -32,8 +35,8 @@ fn now<'a>(bench: &'a Bench, statement: &'a str) -> impl Fn(&TraceLinkEnd) -> Op
     }
 }
 
-fn linked() -> (Bench, TraceLinks) {
-    let mut bench = Bench::with_board();
+fn linked() -> (AuthorityFixture, TraceLinks) {
+    let mut bench = AuthorityFixture::with_board();
     bench.json(VPC);
     let node = TraceLinkEnd::Node(bench.node("net"));
     let print = |end: &TraceLinkEnd| now(&bench, "A")(end).unwrap().fingerprint;

@@ -46,13 +46,13 @@ fn compose() -> Arc<TypeRegistry> {
 }
 
 /// A workspace to run commands on.
-pub(super) struct Bench {
+pub(super) struct AuthorityFixture {
     pub(super) state: Snapshot,
     pub(super) seed: u64,
     pub(super) log: Vec<Vec<Change>>,
 }
 
-impl Bench {
+impl AuthorityFixture {
     pub(super) fn empty() -> Self {
         Self { state: Snapshot::new(catalogue()), seed: 7, log: Vec::new() }
     }

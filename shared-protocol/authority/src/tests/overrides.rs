@@ -1,6 +1,6 @@
 //! Overrides: valid targets, orphaned overrides, and rebinding.
 
-use super::Bench;
+use super::AuthorityFixture;
 use crate::{TypeRegistry, overrides::set_at_path, proposals::with_needs, rebase};
 use shared_protocol::{
     Change, Command, OrphanReason, Override, OverrideKey, OverrideResolution, OverrideScope,
@@ -12,8 +12,8 @@ use shared_protocol::{
 use std::{collections::BTreeMap, sync::Arc};
 
 /// A page with a card and a button in it.
-fn page() -> Bench {
-    let mut bench = Bench::empty();
+fn page() -> AuthorityFixture {
+    let mut bench = AuthorityFixture::empty();
     bench.json(r#"{"addBoard":{"kind":"interface","title":"App"}}"#);
     bench.json(r#"{"addNode":{"board":"app","type":"ui.route","name":"home"}}"#);
     bench.json(r#"{"addNode":{"board":"app","type":"ui.card","parent":"home","name":"card"}}"#);
@@ -23,24 +23,24 @@ fn page() -> Bench {
     bench
 }
 
-fn set(bench: &Bench, node: &str, path: &str, value: &str) -> String {
+fn set(bench: &AuthorityFixture, node: &str, path: &str, value: &str) -> String {
     let instance = bench.node(node);
     format!(r#"{{"setOverrides":{{"set":[{{"instance":"{instance}","path":"{path}","value":{value}}}]}}}}"#)
 }
 
-fn key(bench: &Bench, node: &str, path: &str) -> OverrideKey {
+fn key(bench: &AuthorityFixture, node: &str, path: &str) -> OverrideKey {
     let path = JsonPointer::parse(path).unwrap();
     OverrideKey::new(OverrideScope::App, bench.node(node).to_string(), path)
 }
 
-fn standing(bench: &Bench, key: &OverrideKey) -> OverrideResolution {
+fn standing(bench: &AuthorityFixture, key: &OverrideKey) -> OverrideResolution {
     bench.state.resolve_override(key, bench.state.override_at(key).expect("it is kept"))
 }
 
 #[test]
 fn an_override_counts_before_what_is_set_and_that_before_the_default() {
     let mut bench = page();
-    let label = |bench: &Bench| {
+    let label = |bench: &AuthorityFixture| {
         let node = bench.state.node(bench.node("go")).unwrap();
         bench.state.effective_props(node).get("label").cloned()
     };
@@ -117,7 +117,7 @@ fn what_was_bound_again_counts_everywhere_and_is_kept_once() {
     bench.json(&command);
     bench.json(r#"{"remove":{"nodes":["go"]}}"#);
     bench.json(r#"{"addNode":{"board":"app","type":"ui.button","parent":"card","name":"go"}}"#);
-    let label = |bench: &Bench| {
+    let label = |bench: &AuthorityFixture| {
         let node = bench.state.node(bench.node("go")).unwrap();
         bench.state.effective_props(node).get("label").cloned()
     };
@@ -138,7 +138,7 @@ fn what_was_bound_again_counts_everywhere_and_is_kept_once() {
 }
 
 /// A page with a card that shows a badge and a list of buttons, and with a variant.
-fn with_parts() -> Bench {
+fn with_parts() -> AuthorityFixture {
     let mut bench = page();
     let mut types: Vec<TypeDef> = super::catalogue().types().map(|def| TypeDef::clone(def)).collect();
     let card = types.iter_mut().find(|def| def.id.as_str() == "ui.card").unwrap();
@@ -211,7 +211,7 @@ fn parts_and_variants_are_known_without_a_preview() {
 #[test]
 fn a_type_or_a_path_that_is_no_more_is_told_apart() {
     let mut bench = page();
-    let put = |bench: &mut Bench, node: &str, path: &str, component: &str| {
+    let put = |bench: &mut AuthorityFixture, node: &str, path: &str, component: &str| {
         let key = key(bench, node, path);
         let over = Override { value: 1.into(), component: Some(component.into()), locator: None };
         let change = Change::Override { key: key.clone(), before: None, after: Some(Arc::new(over)) };

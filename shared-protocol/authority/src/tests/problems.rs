@@ -1,11 +1,11 @@
 //! Incremental updates of problems equal a full check, also after file edits.
 
-use super::Bench;
+use super::AuthorityFixture;
 use crate::{ProblemIndex, Snapshot};
 use shared_protocol::{BoardKind, GraphDocument};
 
-fn bench() -> Bench {
-    let mut bench = Bench::with_board();
+fn bench() -> AuthorityFixture {
+    let mut bench = AuthorityFixture::with_board();
     bench.json(r#"{"addNode":{"board":"main","type":"aws/networking/vpc","name":"net"}}"#);
     bench.json(r#"{"addNode":{"board":"main","type":"aws/networking/subnet","parent":"net","name":"a"}}"#);
     bench.json(r#"{"addNode":{"board":"main","type":"aws/compute/instance","parent":"a","name":"web"}}"#);

@@ -1,7 +1,7 @@
 //! Properties of every proposal, over random workspaces and random calls.
 
 use super::{
-    Bench,
+    AuthorityFixture,
     integrity::check_whole,
     proposals::{NOW, agent, verdict},
     random,
@@ -17,6 +17,7 @@ use shared_protocol::{
     proposal::ReviewVerdict,
 };
 use std::{cell::Cell, collections::BTreeSet, sync::Arc};
+use test_support::RandomSource;
 
 /// A random workspace and a random proposal on it.
 struct Case {
@@ -25,23 +26,23 @@ struct Case {
     proposal: Arc<Proposal>,
     /// The calls that built the proposal, each with its seed.
     calls: Vec<(Command, u64)>,
-    dice: random::Dice,
+    random: RandomSource,
 }
 
 impl Case {
     /// Returns `None` when no call changed anything.
     fn new(seed: u64, commands: u64) -> Option<Self> {
-        let mut bench = Bench::empty();
-        let mut dice = random::Dice::new(seed);
+        let mut bench = AuthorityFixture::empty();
+        let mut random = RandomSource::new(seed);
         for _ in 0..25 {
-            let command = random::command(&mut dice, &bench.state);
+            let command = random::command(&mut random, &bench.state);
             let _ = bench.run(&command);
         }
         let mut queue = ReviewQueue::from_stored([], QueueLimits::default(), bench.state.revision());
         let mut overlay = bench.state.clone();
         let (mut newest, mut calls) = (None, Vec::new());
         for step in 0..commands {
-            let command = random::command(&mut dice, &overlay);
+            let command = random::command(&mut random, &overlay);
             let chance = seed ^ (step << 32);
             let Ok(done) =
                 queue.propose(&bench.state, &agent("one"), DraftSelector::Current, &command, (NOW, chance))
@@ -60,7 +61,7 @@ impl Case {
         }
         queue = ReviewQueue::from_stored([proposal], QueueLimits::default(), bench.state.revision());
         let proposal = Arc::clone(queue.get(id)?);
-        Some(Self { state: bench.state, queue, proposal, calls, dice })
+        Some(Self { state: bench.state, queue, proposal, calls, random })
     }
 }
 
@@ -191,10 +192,10 @@ proptest! {
 
     #[test]
     fn whatever_others_do_what_is_still_open_can_be_accepted(seed: u64) {
-        let Some(Case { state, mut queue, proposal, mut dice, .. }) = Case::new(seed, 6) else { return Ok(()) };
+        let Some(Case { state, mut queue, proposal, mut random, .. }) = Case::new(seed, 6) else { return Ok(()) };
         let mut state = state;
         for chance in 0..4 {
-            let command = random::command(&mut dice, &state);
+            let command = random::command(&mut random, &state);
             let Ok(theirs) = decide(&state, &command, seed ^ chance) else { continue };
             state = applied(&state, &theirs.changes);
             queue.rebase_after(&state, &theirs.changes, "ada");
@@ -217,12 +218,12 @@ fn independent_work_and_a_proposal_commute() {
     let real = Cell::new(0);
     let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
     let run = TestRunner::new(config).run(&any::<u64>(), |seed| {
-        let Some(Case { state, mut queue, proposal, mut dice, .. }) = Case::new(seed, 3) else {
+        let Some(Case { state, mut queue, proposal, mut random, .. }) = Case::new(seed, 3) else {
             return Ok(());
         };
         let ours = concern(&state, &proposal.changes);
         let independent = (0..40).find_map(|turn| {
-            let command = random::command(&mut dice, &state);
+            let command = random::command(&mut random, &state);
             let changes = decide(&state, &command, seed ^ turn).ok()?.changes;
             let is_apart = !changes.is_empty() && concern(&state, &changes).is_disjoint(&ours);
             is_apart.then_some(changes)

@@ -1,6 +1,6 @@
 //! Agents propose, people decide: the checks on a verdict, and the consistency of partial acceptance.
 
-use super::Bench;
+use super::AuthorityFixture;
 use crate::{
     decide,
     proposals::{
@@ -36,14 +36,14 @@ pub(super) fn verdict(queue: &ReviewQueue, proposal: &Proposal) -> ReviewVerdict
 
 /// A workspace and a queue, wired as in the host process.
 pub(super) struct Room {
-    pub(super) bench: Bench,
+    pub(super) bench: AuthorityFixture,
     pub(super) queue: ReviewQueue,
     seed: u64,
 }
 
 impl Room {
     pub(super) fn new() -> Self {
-        let mut bench = Bench::with_board();
+        let mut bench = AuthorityFixture::with_board();
         bench.json(r#"{"addNode":{"board":"main","type":"aws/networking/vpc","name":"net"}}"#);
         bench
             .json(r#"{"addNode":{"board":"main","type":"aws/networking/subnet","parent":"net","name":"a"}}"#);

@@ -1,14 +1,14 @@
 //! Reverting an older operation while later work stays.
 
-use super::{Bench, integrity::check_whole};
+use super::{AuthorityFixture, integrity::check_whole};
 use crate::{RebaseResult, Snapshot, rebase};
 use shared_protocol::change::inverse;
 
-fn reverted(bench: &Bench, index: usize) -> RebaseResult {
+fn reverted(bench: &AuthorityFixture, index: usize) -> RebaseResult {
     rebase(&bench.state, &inverse(&bench.log[index]))
 }
 
-fn after(bench: &Bench, rebased: &RebaseResult) -> Snapshot {
+fn after(bench: &AuthorityFixture, rebased: &RebaseResult) -> Snapshot {
     let mut state = bench.state.clone();
     state.apply(state.revision().next(), &rebased.fitting).unwrap();
     check_whole(&state);
@@ -17,7 +17,7 @@ fn after(bench: &Bench, rebased: &RebaseResult) -> Snapshot {
 
 #[test]
 fn a_node_that_cannot_go_keeps_its_place_and_its_values() {
-    let mut bench = Bench::with_board();
+    let mut bench = AuthorityFixture::with_board();
     bench.json(
         r#"{"addNode":{"board":"main","type":"aws/networking/vpc","name":"net","props":{"cidr_block":"10.1.0.0/16"}}}"#,
     );
@@ -34,7 +34,7 @@ fn a_node_that_cannot_go_keeps_its_place_and_its_values() {
 
 #[test]
 fn what_goes_takes_along_no_reference_of_what_stays() {
-    let mut bench = Bench::with_board();
+    let mut bench = AuthorityFixture::with_board();
     bench.json(r#"{"addNode":{"board":"main","type":"aws/networking/vpc","name":"net"}}"#);
     bench.json(
         r#"{"batch":{"commands":[
@@ -49,7 +49,7 @@ fn what_goes_takes_along_no_reference_of_what_stays() {
 
 #[test]
 fn what_is_gone_already_is_no_conflict() {
-    let mut bench = Bench::with_board();
+    let mut bench = AuthorityFixture::with_board();
     let add = r#"{"addNode":{"board":"main","type":"aws/storage/s3_bucket","name":"files"}}"#;
     bench.json(add);
     bench.json(r#"{"remove":{"nodes":["files"]}}"#);
@@ -61,7 +61,7 @@ fn what_is_gone_already_is_no_conflict() {
 
 #[test]
 fn a_container_that_was_moved_since_does_not_keep_what_was_put_into_it() {
-    let mut bench = Bench::with_board();
+    let mut bench = AuthorityFixture::with_board();
     bench.json(r#"{"addNode":{"board":"main","type":"aws/networking/vpc","name":"net"}}"#);
     // `net` grows, so its size is a part of the operation.
     bench.json(
@@ -80,7 +80,7 @@ fn a_container_that_was_moved_since_does_not_keep_what_was_put_into_it() {
 
 #[test]
 fn taking_back_a_move_of_what_was_moved_again_is_a_conflict() {
-    let mut bench = Bench::with_board();
+    let mut bench = AuthorityFixture::with_board();
     bench.json(r#"{"addNode":{"board":"main","type":"aws/networking/vpc","name":"net"}}"#);
     bench.json(r#"{"place":{"items":[{"node":"net","x":4000,"y":0}]}}"#);
     bench.json(r#"{"place":{"items":[{"node":"net","x":4010,"y":0}]}}"#);

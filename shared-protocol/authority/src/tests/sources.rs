@@ -1,6 +1,6 @@
 //! Source files as a part of the state.
 
-use super::Bench;
+use super::AuthorityFixture;
 use crate::{ApplyError, Snapshot, rebase};
 use shared_protocol::{
     Change, SourcePath,
@@ -16,7 +16,7 @@ fn change(path: &str, before: Option<&str>, after: Option<&str>) -> Change {
 
 #[test]
 fn a_file_comes_changes_goes_and_comes_back() {
-    let mut state = Bench::with_board().state;
+    let mut state = AuthorityFixture::with_board().state;
     let steps = [change("a.yaml", None, Some("1")), change("a.yaml", Some("1"), Some("2"))];
     let before = state.clone();
     for step in &steps {

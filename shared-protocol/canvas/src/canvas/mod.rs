@@ -203,10 +203,6 @@ impl Canvas {
         }
     }
 
-    pub fn has_minimap(&self) -> bool {
-        self.minimap
-    }
-
     fn camera(&self) -> Camera {
         Camera::new(self.viewport, self.view.unwrap_or(Rect::ZERO), self.pixels_per_point)
     }

@@ -11,11 +11,7 @@ use crate::{
 };
 use fields::{MappingFields, display_text};
 use serde_json::{Map, Value};
-use shared_protocol::{
-    TypeId,
-    v0::{ComponentImplementationHint, ComponentRegistryEntry, ComponentTypeId, ImplementationHints},
-};
-use std::collections::BTreeMap;
+use shared_protocol::TypeId;
 
 /// The file name suffixes of component files.
 pub const COMPONENT_FILE_SUFFIXES: &[&str] = &[".component.json", ".component.yaml", ".component.yml"];
@@ -55,25 +51,6 @@ impl Component {
             self.props.iter().map(|prop| (prop.name.clone(), prop.value_when_unset())).collect();
         props.extend(set.iter().map(|(name, value)| (name.clone(), value.clone())));
         props
-    }
-
-    /// Returns the entry for the workbench's component registry.
-    pub fn registry_entry(&self) -> ComponentRegistryEntry {
-        ComponentRegistryEntry {
-            type_id: ComponentTypeId::new(self.id.as_str()),
-            display_name: self.title.clone(),
-            tags: (!self.tags.is_empty()).then(|| self.tags.clone()),
-            description: self.description.clone(),
-            props: self
-                .props
-                .iter()
-                .map(|prop| (prop.name.clone(), prop.definition()))
-                .collect::<BTreeMap<_, _>>(),
-            implementation: Some(ImplementationHints::One(ComponentImplementationHint::File {
-                file_path: self.file.clone(),
-                export_name: None,
-            })),
-        }
     }
 }
 

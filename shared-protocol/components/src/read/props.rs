@@ -8,6 +8,7 @@ use crate::{
     source::{SourceNode, SourceValue},
 };
 use serde_json::{Map, Value, json};
+use shared_protocol::text::capitalize;
 use shared_protocol::v0::{ControlDefinition, PropConstraints, PropExposure};
 
 /// The control kinds, with the keys that each accepts besides `kind`.
@@ -81,11 +82,9 @@ fn prop(
     let default = fields.take_field("default");
     fields.finish("a prop", findings);
     let exposure = match (control, exposure) {
-        (Some(source), None) => PropExposure::Editable {
-            control: control_of(source, findings)?,
-            ui_default_value: None,
-            constraints,
-        },
+        (Some(source), None) => {
+            PropExposure::Editable { control: control_of(source, findings)?, constraints }
+        }
         (None, Some(source)) => exposure_of(source, findings)?,
         (None, None) => {
             findings.add(
@@ -202,12 +201,7 @@ fn options(
     let mut options = Vec::new();
     for item in items {
         options.push(match &item.data {
-            SourceValue::Text(value) => {
-                let mut rest = value.chars();
-                let label: String =
-                    rest.next().into_iter().flat_map(char::to_uppercase).chain(rest).collect();
-                json!({ "value": value, "label": label })
-            }
+            SourceValue::Text(value) => json!({ "value": value, "label": capitalize(value) }),
             SourceValue::Map(_) => {
                 let mut fields = MappingFields::from_source(item, "an option", findings)?;
                 let value = display_text(fields.require("value", expected, findings)?, "`value`", findings)?;

@@ -1,13 +1,18 @@
 //! Several calls as one: in order, all or none. A later call refers to a new node by the name that an earlier call
 //! gave it.
 
-use super::{CommonArguments, output_schema, reply, resources::CommandTranslator, with_common};
-use crate::{AgentCall, SurfaceTool, ToolError, ToolErrorCode, ToolReply, surface::parse_arguments};
+use super::{
+    CommonArguments, output_schema, reply,
+    resources::{BoardTool, CommandTranslator},
+    with_common,
+};
+use crate::{AgentCall, SurfaceTool, ToolReply, surface::parse_arguments};
 use authority::Snapshot;
 use rmcp::model::JsonObject;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use shared_protocol::{Command, ElementId};
+use shared_protocol::{Command, ElementId, Refusal, RefusalCode};
 
 /// The maximum number of operations in one batch.
 const MAX_BATCH_OPERATIONS: usize = 500;
@@ -18,46 +23,38 @@ pub(super) fn all() -> Vec<SurfaceTool> {
         "execute_batch",
         "Execute batch",
         "Propose several changes in order, all or none. Give new nodes a name to refer to them in later operations.",
-        (
-            with_common(json!({
-                "operations": { "type": "array", "maxItems": MAX_BATCH_OPERATIONS, "items": { "type": "object", "properties": {
-                    "tool": { "enum": ["add_resource", "update_resource", "remove_resource", "move_resource", "connect_resources", "disconnect_resources"] },
-                    "arguments": { "type": "object" }
-                }, "required": ["tool", "arguments"] } }
-            })),
-            &["operations"],
-        ),
+        with_common::<BatchArguments>(),
         output_schema(json!({ "results": { "type": "array" } })),
-        |call| Box::pin(async move { run(call).await }),
+        run,
     )]
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct BatchArguments {
+    #[schemars(length(min = 1, max = MAX_BATCH_OPERATIONS))]
     operations: Vec<BatchOperation>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct BatchOperation {
-    tool: String,
-    #[serde(default)]
+    tool: BoardTool,
     arguments: JsonObject,
 }
 
-async fn run(call: AgentCall) -> Result<ToolReply, ToolError> {
+async fn run(call: AgentCall) -> Result<ToolReply, Refusal> {
     let (common, own) = CommonArguments::split(&call)?;
     let BatchArguments { operations } = parse_arguments(&own)?;
     if operations.is_empty() || operations.len() > MAX_BATCH_OPERATIONS {
         let message = format!("operations must have 1 to {MAX_BATCH_OPERATIONS} entries");
-        return Err(ToolError::new(ToolErrorCode::BadRequest, message).field("operations"));
+        return Err(Refusal::new(RefusalCode::BadRequest, message).field("operations"));
     }
     let state = common.state(&call)?;
     let asked = CommandTranslator { workspace: call.workspace()?, state: &state };
     let (mut commands, mut lengths) = (Vec::new(), Vec::new());
     for (index, operation) in operations.iter().enumerate() {
-        let own = asked.commands(&operation.tool, &operation.arguments).map_err(|mut failure| {
+        let own = asked.commands(operation.tool, &operation.arguments).map_err(|mut failure| {
             failure.message = format!("Operation {index}: {}", failure.message);
             failure.hint("No operation of the batch was applied.")
         })?;

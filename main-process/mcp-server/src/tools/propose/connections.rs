@@ -2,11 +2,12 @@
 
 use super::{CommonArguments, node_ref, output_schema, reply, with_common};
 use crate::escape::escape_hidden;
-use crate::{AgentCall, SurfaceTool, ToolError, ToolErrorCode, ToolReply, surface::parse_arguments};
+use crate::{AgentCall, SurfaceTool, ToolReply, surface::parse_arguments};
 use rmcp::model::JsonObject;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
-use shared_protocol::{Command, EdgeEndpointRef, EdgeId, ElementId, PortId};
+use shared_protocol::{Command, EdgeEndpointRef, EdgeId, ElementId, PortId, Refusal, RefusalCode};
 
 pub(super) fn all() -> Vec<SurfaceTool> {
     let text = json!({ "type": "string" });
@@ -16,32 +17,29 @@ pub(super) fn all() -> Vec<SurfaceTool> {
             "connect_resources",
             "Connect resources",
             "Propose an edge between two handles. The connection rules must allow it.",
-            (
-                with_common(json!({
-                    "sourceInstanceId": text, "sourceHandle": text, "targetInstanceId": text, "targetHandle": text,
-                    "label": text
-                })),
-                &["sourceInstanceId", "sourceHandle", "targetInstanceId", "targetHandle"],
-            ),
+            with_common::<ConnectArguments>(),
             output_schema(json!({ "edgeId": text })),
-            |call| Box::pin(async move { propose_one(call, "connect_resources").await }),
+            |call| propose_one(call, connect),
         ),
         SurfaceTool::guarded(
             "diagram",
             "disconnect_resources",
             "Disconnect resources",
             "Propose to remove an edge and the reference that it represents.",
-            (with_common(json!({ "edgeId": text })), &["edgeId"]),
+            with_common::<DisconnectArguments>(),
             output_schema(json!({ "edgeId": text })),
-            |call| Box::pin(async move { propose_one(call, "disconnect_resources").await }),
+            |call| propose_one(call, disconnect),
         ),
     ]
 }
 
-async fn propose_one(call: AgentCall, tool: &'static str) -> Result<ToolReply, ToolError> {
+async fn propose_one(
+    call: AgentCall,
+    command: fn(&JsonObject) -> Result<Command, Refusal>,
+) -> Result<ToolReply, Refusal> {
     let (common, own) = CommonArguments::split(&call)?;
     call.workspace()?;
-    let outcome = common.propose(&call, commands(tool, &own)?).await?;
+    let outcome = common.propose(&call, vec![command(&own)?]).await?;
     let created = outcome.response.step.as_ref().and_then(|step| step.created.first());
     let edge = match created {
         Some(ElementId::Edge(id)) => json!(id),
@@ -50,7 +48,7 @@ async fn propose_one(call: AgentCall, tool: &'static str) -> Result<ToolReply, T
     reply(&call, &outcome, json!({ "edgeId": edge }))
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct ConnectArguments {
     source_instance_id: String,
@@ -61,41 +59,33 @@ struct ConnectArguments {
     label: String,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct DisconnectArguments {
     edge_id: String,
 }
 
-pub(super) fn commands(tool: &str, own: &JsonObject) -> Result<Vec<Command>, ToolError> {
-    match tool {
-        "connect_resources" => {
-            let asked: ConnectArguments = parse_arguments(own)?;
-            let end = |node: &str, handle: &str, fields: [&str; 2]| {
-                let port: PortId = handle.parse().map_err(|_| {
-                    ToolError::new(ToolErrorCode::NotFound, format!("Handle `{}` does not exist", escape_hidden(handle)))
-                        .field(fields[1])
-                        .hint("Call get_available_resource_types for the handles of each type.")
-                })?;
-                Ok::<_, ToolError>(EdgeEndpointRef { node: node_ref(node, fields[0])?, port: Some(port) })
-            };
-            let source =
-                end(&asked.source_instance_id, &asked.source_handle, ["sourceInstanceId", "sourceHandle"])?;
-            let target =
-                end(&asked.target_instance_id, &asked.target_handle, ["targetInstanceId", "targetHandle"])?;
-            Ok(vec![Command::Connect { source, target, label: asked.label }])
-        }
-        "disconnect_resources" => {
-            let DisconnectArguments { edge_id } = parse_arguments(own)?;
-            let edge: EdgeId = edge_id.parse().map_err(|_| {
-                ToolError::new(ToolErrorCode::NotFound, format!("Edge `{}` does not exist", escape_hidden(&edge_id)))
-                    .field("edgeId")
-                    .hint("Call get_diagram to list the edges.")
-            })?;
-            Ok(vec![Command::Remove { nodes: Vec::new(), edges: vec![edge] }])
-        }
-        other => Err(ToolError::new(ToolErrorCode::BadRequest, format!("`{}` cannot be part of a batch", escape_hidden(other)))
-            .field("tool")
-            .hint("Use add_resource, update_resource, remove_resource, move_resource, connect_resources or disconnect_resources.")),
-    }
+pub(super) fn connect(own: &JsonObject) -> Result<Command, Refusal> {
+    let asked: ConnectArguments = parse_arguments(own)?;
+    let end = |node: &str, handle: &str, fields: [&str; 2]| {
+        let port: PortId = handle.parse().map_err(|_| {
+            Refusal::new(RefusalCode::NotFound, format!("Handle `{}` does not exist", escape_hidden(handle)))
+                .field(fields[1])
+                .hint("Call get_available_resource_types for the handles of each type.")
+        })?;
+        Ok::<_, Refusal>(EdgeEndpointRef { node: node_ref(node, fields[0])?, port: Some(port) })
+    };
+    let source = end(&asked.source_instance_id, &asked.source_handle, ["sourceInstanceId", "sourceHandle"])?;
+    let target = end(&asked.target_instance_id, &asked.target_handle, ["targetInstanceId", "targetHandle"])?;
+    Ok(Command::Connect { source, target, label: asked.label })
+}
+
+pub(super) fn disconnect(own: &JsonObject) -> Result<Command, Refusal> {
+    let DisconnectArguments { edge_id } = parse_arguments(own)?;
+    let edge: EdgeId = edge_id.parse().map_err(|_| {
+        Refusal::new(RefusalCode::NotFound, format!("Edge `{}` does not exist", escape_hidden(&edge_id)))
+            .field("edgeId")
+            .hint("Call get_diagram to list the edges.")
+    })?;
+    Ok(Command::Remove { nodes: Vec::new(), edges: vec![edge] })
 }

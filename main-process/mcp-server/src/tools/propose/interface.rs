@@ -3,15 +3,17 @@
 
 use super::{CommonArguments, output_schema, project, reply, with_common};
 use crate::{
-    AgentCall, SurfaceTool, ToolError, ToolErrorCode, ToolReply,
+    AgentCall, SurfaceTool, ToolReply,
     surface::parse_arguments,
     tools::{board, image::find_page},
 };
 use rmcp::model::JsonObject;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use shared_protocol::{
-    Command, OverrideKey, OverrideScope, OverrideSelector, PropValue as Plain, SetOverride,
+    Command, OverrideKey, OverrideScope, OverrideSelector, PropValue as Plain, Refusal, RefusalCode,
+    SetOverride,
     preview_sessions::{PreviewId, PreviewTarget},
     preview_wire::{MAX_SCREEN_SIDE_POINTS, PreviewScreen},
     proposal::ProposedAction,
@@ -23,10 +25,61 @@ use std::sync::Arc;
 const MAX_OVERRIDE_OPS: usize = 500;
 
 pub(super) fn all() -> Vec<SurfaceTool> {
+    vec![
+        SurfaceTool::guarded(
+            "interface",
+            "apply_overrides",
+            "Apply overrides",
+            "Propose to set or clear override values for props of instances: OverrideOp[] in order, all or none.",
+            with_common::<ApplyOverridesArguments>(),
+            output_schema(json!({})),
+            apply,
+        ),
+        SurfaceTool::guarded(
+            "interface",
+            "start_preview",
+            "Start preview",
+            "Request to start a preview of a page, a component or one of its variants. A person must accept.",
+            project::with_wait_argument::<StartPreviewArguments>(),
+            output_schema(json!({})),
+            |call| project::request_action(call, "Start a preview", start),
+        ),
+        SurfaceTool::guarded(
+            "interface",
+            "stop_preview",
+            "Stop preview",
+            "Request to stop a preview. A person must accept.",
+            project::with_wait_argument::<StopPreviewArguments>(),
+            output_schema(json!({})),
+            |call| project::request_action(call, "Stop a preview", stop),
+        ),
+        SurfaceTool::guarded(
+            "interface",
+            "navigate_preview",
+            "Navigate preview",
+            "Request to show another page in a preview. A person must accept.",
+            project::with_wait_argument::<NavigatePreviewArguments>(),
+            output_schema(json!({})),
+            |call| project::request_action(call, "Show another page", navigate),
+        ),
+    ]
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct ApplyOverridesArguments {
+    #[schemars(length(min = 1, max = MAX_OVERRIDE_OPS), extend("items" = override_op()))]
+    ops: Vec<Value>,
+    /// app: instances on pages (default); component: instances in component previews
+    #[serde(default)]
+    #[schemars(extend("enum" = [OverrideScope::App, OverrideScope::Component]), with = "String")]
+    scope: OverrideScope,
+}
+
+/// The schema of an [`OverrideOp`] in short: one object instead of one for each operation, which parsing tells apart.
+fn override_op() -> Value {
     let text = json!({ "type": "string" });
-    let side = json!({ "type": "integer", "minimum": 1, "maximum": MAX_SCREEN_SIDE_POINTS });
-    let scope = json!({ "enum": ["app", "component"], "description": "app: instances on pages (default); component: instances in component previews" });
-    let op = json!({
+    json!({
         "type": "object",
         "properties": {
             "op": { "enum": ["set", "clear", "clearInstance", "clearAll"] },
@@ -34,76 +87,16 @@ pub(super) fn all() -> Vec<SurfaceTool> {
             "value": {}, "componentTypeId": text, "instanceLocator": {}
         },
         "required": ["op"]
-    });
-    vec![
-        SurfaceTool::guarded(
-            "interface",
-            "apply_overrides",
-            "Apply overrides",
-            "Propose to set or clear override values for props of instances: OverrideOp[] in order, all or none.",
-            (
-                with_common(
-                    json!({ "ops": { "type": "array", "items": op, "maxItems": MAX_OVERRIDE_OPS }, "scope": scope }),
-                ),
-                &["ops"],
-            ),
-            output_schema(json!({})),
-            |call| Box::pin(async move { apply(call).await }),
-        ),
-        SurfaceTool::guarded(
-            "interface",
-            "start_preview",
-            "Start preview",
-            "Request to start a preview of a page, a component or one of its variants. A person must accept.",
-            (
-                project::with_wait_argument(json!({
-                    "page": { "type": "string", "description": "ui.route node by name, id or path" },
-                    "component": text, "variant": text, "width": side, "height": side,
-                    "dark": { "type": "boolean" }
-                })),
-                &[],
-            ),
-            output_schema(json!({})),
-            |call| Box::pin(async move { project::request_action(call, "Start a preview", start).await }),
-        ),
-        SurfaceTool::guarded(
-            "interface",
-            "stop_preview",
-            "Stop preview",
-            "Request to stop a preview. A person must accept.",
-            (project::with_wait_argument(json!({ "session": text })), &["session"]),
-            output_schema(json!({})),
-            |call| Box::pin(async move { project::request_action(call, "Stop a preview", stop).await }),
-        ),
-        SurfaceTool::guarded(
-            "interface",
-            "navigate_preview",
-            "Navigate preview",
-            "Request to show another page in a preview. A person must accept.",
-            (project::with_wait_argument(json!({ "session": text, "page": text })), &["session", "page"]),
-            output_schema(json!({})),
-            |call| {
-                Box::pin(async move { project::request_action(call, "Show another page", navigate).await })
-            },
-        ),
-    ]
+    })
 }
 
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ApplyOverridesArguments {
-    ops: Vec<Value>,
-    #[serde(default)]
-    scope: OverrideScope,
-}
-
-async fn apply(call: AgentCall) -> Result<ToolReply, ToolError> {
+async fn apply(call: AgentCall) -> Result<ToolReply, Refusal> {
     let (common, own) = CommonArguments::split(&call)?;
     let ApplyOverridesArguments { ops, scope } = parse_arguments(&own)?;
     call.workspace()?;
     if ops.is_empty() || ops.len() > MAX_OVERRIDE_OPS {
-        return Err(ToolError::new(
-            ToolErrorCode::BadRequest,
+        return Err(Refusal::new(
+            RefusalCode::BadRequest,
             format!("ops must have 1 to {MAX_OVERRIDE_OPS} entries"),
         )
         .field("ops"));
@@ -113,8 +106,7 @@ async fn apply(call: AgentCall) -> Result<ToolReply, ToolError> {
         .enumerate()
         .map(|(index, op)| {
             let wrong = |message: String| {
-                ToolError::new(ToolErrorCode::BadRequest, format!("Operation {index}: {message}"))
-                    .field("ops")
+                Refusal::new(RefusalCode::BadRequest, format!("Operation {index}: {message}")).field("ops")
             };
             let op: OverrideOp = serde_json::from_value(op).map_err(|error| wrong(error.to_string()))?;
             command(op, scope).map_err(wrong)
@@ -152,19 +144,22 @@ fn command(op: OverrideOp, scope: OverrideScope) -> Result<Command, String> {
     })
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct StartPreviewArguments {
+    /// ui.route node by name, id or path
     page: Option<String>,
     component: Option<String>,
     variant: Option<String>,
+    #[schemars(range(min = 1, max = MAX_SCREEN_SIDE_POINTS))]
     width: Option<u32>,
+    #[schemars(range(min = 1, max = MAX_SCREEN_SIDE_POINTS))]
     height: Option<u32>,
     #[serde(default)]
     dark: bool,
 }
 
-fn start(call: &AgentCall, own: &JsonObject) -> Result<ProposedAction, ToolError> {
+fn start(call: &AgentCall, own: &JsonObject) -> Result<ProposedAction, Refusal> {
     let StartPreviewArguments { page, component, variant, width, height, dark } = parse_arguments(own)?;
     let shows = match (page, component, variant) {
         (Some(page), None, None) => PreviewTarget::Route(self::page(call, &page)?),
@@ -172,15 +167,15 @@ fn start(call: &AgentCall, own: &JsonObject) -> Result<ProposedAction, ToolError
         (None, Some(component), Some(variant)) => PreviewTarget::Variant { component, variant },
         _ => {
             let message = "Give either page, or component with an optional variant";
-            return Err(ToolError::new(ToolErrorCode::BadRequest, message).field("page"));
+            return Err(Refusal::new(RefusalCode::BadRequest, message).field("page"));
         }
     };
     if let PreviewTarget::Component { component } | PreviewTarget::Variant { component, .. } = &shows {
         let known = &call.workspace()?.previews.components;
         if !known.iter().any(|known| known.id == *component) {
             let similar = authority::similar(component, known.iter().map(|known| known.id.as_str()));
-            return Err(ToolError::new(
-                ToolErrorCode::NotFound,
+            return Err(Refusal::new(
+                RefusalCode::NotFound,
                 format!("Component `{component}` does not exist"),
             )
             .field("component")
@@ -189,36 +184,35 @@ fn start(call: &AgentCall, own: &JsonObject) -> Result<ProposedAction, ToolError
     }
     let screen = PreviewScreen::new(width.unwrap_or(1280), height.unwrap_or(800), 1.0, dark);
     let screen = screen.ok_or_else(|| {
-        ToolError::new(ToolErrorCode::BadRequest, "width and height are not a valid screen size")
-            .field("width")
+        Refusal::new(RefusalCode::BadRequest, "width and height are not a valid screen size").field("width")
     })?;
     Ok(ProposedAction::StartPreview { shows, screen })
 }
 
-fn page(call: &AgentCall, named: &str) -> Result<shared_protocol::NodeId, ToolError> {
+fn page(call: &AgentCall, named: &str) -> Result<shared_protocol::NodeId, Refusal> {
     let workspace = call.workspace()?;
     find_page(workspace, board::find(workspace, None)?, named)
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct StopPreviewArguments {
     session: String,
 }
 
-fn stop(call: &AgentCall, own: &JsonObject) -> Result<ProposedAction, ToolError> {
+fn stop(call: &AgentCall, own: &JsonObject) -> Result<ProposedAction, Refusal> {
     let StopPreviewArguments { session } = parse_arguments(own)?;
     Ok(ProposedAction::StopPreview { session: self::session(call, &session)? })
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct NavigatePreviewArguments {
     session: String,
     page: String,
 }
 
-fn navigate(call: &AgentCall, own: &JsonObject) -> Result<ProposedAction, ToolError> {
+fn navigate(call: &AgentCall, own: &JsonObject) -> Result<ProposedAction, Refusal> {
     let NavigatePreviewArguments { session, page } = parse_arguments(own)?;
     Ok(ProposedAction::NavigatePreview {
         session: self::session(call, &session)?,
@@ -226,12 +220,12 @@ fn navigate(call: &AgentCall, own: &JsonObject) -> Result<ProposedAction, ToolEr
     })
 }
 
-fn session(call: &AgentCall, named: &str) -> Result<PreviewId, ToolError> {
+fn session(call: &AgentCall, named: &str) -> Result<PreviewId, Refusal> {
     let sessions = &call.workspace()?.previews.sessions;
     let found = sessions.iter().map(|session| session.id).find(|id| id.to_string() == named);
     found.ok_or_else(|| {
         let failure =
-            ToolError::new(ToolErrorCode::NoPreview, format!("Preview session `{named}` does not exist"))
+            Refusal::new(RefusalCode::NoPreview, format!("Preview session `{named}` does not exist"))
                 .field("session");
         let known: Vec<String> = sessions.iter().map(|session| session.id.to_string()).collect();
         match known.is_empty() {

@@ -11,8 +11,7 @@ mod runs;
 use super::shape::REDACTED;
 use crate::escape::escape_hidden;
 use crate::{
-    AgentCall, EnvelopeDiagnostic, EnvelopeMeta, SurfaceTool, ToolError, ToolErrorCode, ToolReply,
-    surface::parse_arguments,
+    AgentCall, EnvelopeDiagnostic, EnvelopeMeta, SurfaceTool, ToolReply, schema, surface::parse_arguments,
 };
 use authority::{
     Snapshot,
@@ -22,10 +21,11 @@ use authority::{
     },
 };
 use rmcp::model::JsonObject;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use shared_protocol::{
-    BoardId, Command, Node, NodeRef, Proposal, ProposalId, ProposalState,
+    BoardId, Command, Node, NodeRef, Proposal, ProposalId, ProposalState, Refusal, RefusalCode,
     messages::{BoardProblem, ProblemSeverity},
 };
 
@@ -42,59 +42,50 @@ pub(super) fn all() -> Vec<SurfaceTool> {
     groups.into_iter().flatten().collect()
 }
 
-/// The arguments that all of these tools accept.
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
+/// The arguments that all tools accept that change a draft. `split` chooses them, so none of them is unknown.
+#[derive(Debug, Deserialize, JsonSchema)]
 struct CommonArguments {
+    /// draft to add to; default: your current draft
     proposal: Option<String>,
+    /// true: submit this change immediately as a separate proposal
     #[serde(default)]
     submit: bool,
+    #[serde(flatten)]
+    submission: SubmissionArguments,
+}
+
+/// The arguments that describe a submission.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct SubmissionArguments {
+    /// one line for the reviewer; default: a summary
     title: Option<String>,
     #[serde(default)]
     rationale: String,
+    /// your proposal that this one replaces
     supersedes: Option<String>,
 }
 
 const COMMON: [&str; 5] = ["proposal", "submit", "title", "rationale", "supersedes"];
 
-/// Adds the common arguments to a tool's own.
-fn with_common(mut own: Value) -> Value {
-    if let Value::Object(fields) = &mut own {
-        fields.insert(
-            "proposal".to_owned(),
-            json!({ "type": "string", "description": "draft to add to; default: your current draft" }),
-        );
-        fields.insert(
-            "submit".to_owned(),
-            json!({ "type": "boolean", "description": "true: submit this change immediately as a separate proposal" }),
-        );
-        add_submission_fields(fields);
-    }
-    own
+/// Returns the schema of the tool's own arguments `A` with the common ones.
+fn with_common<A: JsonSchema>() -> JsonObject {
+    schema::join(schema::of::<A>(), schema::of::<CommonArguments>())
 }
 
-/// Adds the arguments that describe a submission.
-fn add_submission_fields(fields: &mut JsonObject) {
-    fields.insert(
-        "title".to_owned(),
-        json!({ "type": "string", "description": "one line for the reviewer; default: a summary of the change" }),
-    );
-    fields.insert("rationale".to_owned(), json!({ "type": "string" }));
-    fields.insert(
-        "supersedes".to_owned(),
-        json!({ "type": "string", "description": "your proposal that this one replaces" }),
-    );
+/// As [`with_common`], for an action, which is never part of a draft.
+fn with_submission<A: JsonSchema>() -> JsonObject {
+    schema::join(schema::of::<A>(), schema::of::<SubmissionArguments>())
 }
 
 /// Refuses an argument that contains `[redacted]`. The text stands for a hidden value, and writing it back would
 /// overwrite that value.
-fn refuse_redacted(path: &str, value: &Value) -> Result<(), ToolError> {
+fn refuse_redacted(path: &str, value: &Value) -> Result<(), Refusal> {
     match value {
         Value::String(text) if text.trim() == REDACTED => {
             let message = format!(
                 "`{path}` is \"{REDACTED}\", a placeholder for a hidden value; writing it would overwrite the value"
             );
-            Err(ToolError::new(ToolErrorCode::ValidationError, message)
+            Err(Refusal::new(RefusalCode::ValidationError, message)
                 .field(path)
                 .hint("Omit the field to keep its current value."))
         }
@@ -111,20 +102,20 @@ fn refuse_redacted(path: &str, value: &Value) -> Result<(), ToolError> {
 
 impl CommonArguments {
     /// Splits the arguments into the common ones and the tool's own.
-    fn split(call: &AgentCall) -> Result<(Self, JsonObject), ToolError> {
+    fn split(call: &AgentCall) -> Result<(Self, JsonObject), Refusal> {
         let (common, own): (JsonObject, JsonObject) =
             call.arguments.clone().into_iter().partition(|(key, _)| COMMON.contains(&key.as_str()));
         own.iter().try_for_each(|(key, value)| refuse_redacted(key, value))?;
         Ok((parse_arguments(&common)?, own))
     }
 
-    fn named_draft(&self) -> Result<Option<ProposalId>, ToolError> {
+    fn named_draft(&self) -> Result<Option<ProposalId>, Refusal> {
         self.proposal.as_deref().map(|text| proposal_id(text, "proposal")).transpose()
     }
 
     /// Returns the target draft. A change that is submitted immediately is a separate proposal, unless it completes a
     /// named draft.
-    fn draft(&self) -> Result<DraftSelector, ToolError> {
+    fn draft(&self) -> Result<DraftSelector, Refusal> {
         Ok(match (self.named_draft()?, self.submit) {
             (Some(id), _) => DraftSelector::ById(id),
             (None, true) => DraftSelector::New,
@@ -132,26 +123,16 @@ impl CommonArguments {
         })
     }
 
-    /// Returns title, rationale and supersedes; without a title the queue generates one.
-    fn submission(&self) -> Result<ProposalSubmission, ToolError> {
-        let supersedes = self.supersedes.as_deref().map(|text| proposal_id(text, "supersedes"));
-        Ok(ProposalSubmission {
-            title: self.title.clone().unwrap_or_default(),
-            rationale: self.rationale.clone(),
-            supersedes: supersedes.transpose()?,
-        })
-    }
-
-    /// Like [`Self::submission`], for an action, which is submitted on its own and never part of a draft.
-    fn submission_of_act(&self, title: &str) -> Result<ProposalSubmission, ToolError> {
+    /// Returns the submission of an action, which is submitted on its own and never part of a draft.
+    fn submission_of_act(&self, title: &str) -> Result<ProposalSubmission, Refusal> {
         let wrong = [("proposal", self.proposal.is_some()), ("submit", self.submit)];
         if let Some((field, _)) = wrong.iter().find(|(_, is_given)| *is_given) {
             let message = "This request is submitted immediately on its own and cannot be part of a draft";
-            return Err(ToolError::new(ToolErrorCode::BadRequest, message)
+            return Err(Refusal::new(RefusalCode::BadRequest, message)
                 .field(*field)
                 .hint("Omit this argument."));
         }
-        let mut submission = self.submission()?;
+        let mut submission = self.submission.parse()?;
         if submission.title.trim().is_empty() {
             title.clone_into(&mut submission.title);
         }
@@ -159,7 +140,7 @@ impl CommonArguments {
     }
 
     /// Returns the workspace with the draft applied, to resolve arguments.
-    fn state(&self, call: &AgentCall) -> Result<Snapshot, ToolError> {
+    fn state(&self, call: &AgentCall) -> Result<Snapshot, Refusal> {
         let (workspace, review) = (call.workspace()?, &call.view.review);
         let draft = match self.draft()? {
             DraftSelector::ById(id) => Some(review.owned_by(id, &call.client)?),
@@ -177,10 +158,10 @@ impl CommonArguments {
         &self,
         call: &AgentCall,
         mut commands: Vec<Command>,
-    ) -> Result<AgentCallOutcome, ToolError> {
-        if self.supersedes.is_some() && !self.submit {
+    ) -> Result<AgentCallOutcome, Refusal> {
+        if self.submission.supersedes.is_some() && !self.submit {
             let message = "A draft cannot replace a proposal before it is submitted";
-            return Err(ToolError::new(ToolErrorCode::BadRequest, message)
+            return Err(Refusal::new(RefusalCode::BadRequest, message)
                 .field("supersedes")
                 .hint("Pass supersedes together with submit: true, or to submit_proposal."));
         }
@@ -188,7 +169,7 @@ impl CommonArguments {
             1 => commands.remove(0),
             _ => Command::Batch { summary: None, commands },
         };
-        let submit = self.submit.then(|| self.submission()).transpose()?;
+        let submit = self.submit.then(|| self.submission.parse()).transpose()?;
         let what = ProposalInput::Command(Box::new(command));
         call.submit(AgentRequest::Propose { draft: self.draft()?, what, submit })
             .await
@@ -198,45 +179,57 @@ impl CommonArguments {
 
 impl AgentCall {
     /// Submits a request to the review queue and waits until the result is durable.
-    pub async fn submit(&self, request: AgentRequest) -> Result<AgentCallOutcome, ToolError> {
+    pub async fn submit(&self, request: AgentRequest) -> Result<AgentCallOutcome, Refusal> {
         let (sender, response) = tokio::sync::oneshot::channel();
         // A call that was cancelled has no receiver.
         let reply = Box::new(move |result| drop(sender.send(result)));
         self.review.submit(self.client.clone(), request, reply);
-        response.await.map_err(|_| service_ended())?.map_err(ToolError::from)
+        response.await.map_err(|_| service_ended())?
     }
 
     /// Like [`AgentCall::submit`], for a thread that may block.
-    pub fn submit_and_wait(&self, request: AgentRequest) -> Result<AgentCallOutcome, ToolError> {
+    pub fn submit_and_wait(&self, request: AgentRequest) -> Result<AgentCallOutcome, Refusal> {
         let (sender, response) = std::sync::mpsc::channel();
         let reply = Box::new(move |result| drop(sender.send(result)));
         self.review.submit(self.client.clone(), request, reply);
-        response.recv().map_err(|_| service_ended())?.map_err(ToolError::from)
+        response.recv().map_err(|_| service_ended())?
     }
 }
 
-fn service_ended() -> ToolError {
-    ToolError::new(ToolErrorCode::ServiceUnavailable, "Draftboard quit before it answered")
+fn service_ended() -> Refusal {
+    Refusal::new(RefusalCode::ServiceUnavailable, "Draftboard quit before it answered")
         .hint("Call list_proposals to see whether the request was recorded.")
 }
 
-fn proposal_id(text: &str, field: &str) -> Result<ProposalId, ToolError> {
+impl SubmissionArguments {
+    /// Returns title, rationale and supersedes; without a title the queue generates one.
+    fn parse(&self) -> Result<ProposalSubmission, Refusal> {
+        let supersedes = self.supersedes.as_deref().map(|text| proposal_id(text, "supersedes"));
+        Ok(ProposalSubmission {
+            title: self.title.clone().unwrap_or_default(),
+            rationale: self.rationale.clone(),
+            supersedes: supersedes.transpose()?,
+        })
+    }
+}
+
+fn proposal_id(text: &str, field: &str) -> Result<ProposalId, Refusal> {
     text.parse().map_err(|error: shared_protocol::ids::IdError| {
-        ToolError::new(ToolErrorCode::BadRequest, error.to_string()).field(field)
+        Refusal::new(RefusalCode::BadRequest, error.to_string()).field(field)
     })
 }
 
 /// Translates the core's field names to those of the contract.
-fn with_contract_fields(mut failure: ToolError) -> ToolError {
+fn with_contract_fields(mut failure: Refusal) -> Refusal {
     failure.field = failure.field.map(|field| {
-        match field.as_str() {
+        match &*field {
             "type" => "typeId",
             "parent" => "parentId",
             "node" => "instanceId",
             "edge" => "edgeId",
-            other => return other.to_owned(),
+            other => other,
         }
-        .to_owned()
+        .into()
     });
     failure
 }
@@ -247,7 +240,7 @@ fn node<'a>(
     board: Option<BoardId>,
     named: &str,
     field: &str,
-) -> Result<&'a Node, ToolError> {
+) -> Result<&'a Node, Refusal> {
     let found = match named.parse::<NodeRef>() {
         Ok(NodeRef::Id(id)) => state.node(id),
         Ok(NodeRef::Name(path)) => match (&path.board, board) {
@@ -264,23 +257,23 @@ fn node<'a>(
     };
     found.ok_or_else(|| {
         let names = state.nodes().map(|node| node.name.as_str());
-        ToolError::new(ToolErrorCode::NotFound, format!("Node `{}` does not exist", escape_hidden(named)))
+        Refusal::new(RefusalCode::NotFound, format!("Node `{}` does not exist", escape_hidden(named)))
             .field(field)
             .suggest(authority::similar(named, names))
             .hint("Use the instanceId, or board/name when several boards have a node of this name.")
     })
 }
 
-fn node_ref(text: &str, field: &str) -> Result<NodeRef, ToolError> {
+fn node_ref(text: &str, field: &str) -> Result<NodeRef, Refusal> {
     text.parse().map_err(|_| {
-        ToolError::new(ToolErrorCode::NotFound, format!("Node `{}` does not exist", escape_hidden(text)))
+        Refusal::new(RefusalCode::NotFound, format!("Node `{}` does not exist", escape_hidden(text)))
             .field(field)
             .hint("Use the instanceId or the name of the node.")
     })
 }
 
 /// Builds the answer of a tool that added to a proposal: its own data and the state of the proposal.
-fn reply(call: &AgentCall, outcome: &AgentCallOutcome, own: Value) -> Result<ToolReply, ToolError> {
+fn reply(call: &AgentCall, outcome: &AgentCallOutcome, own: Value) -> Result<ToolReply, Refusal> {
     let mut data = proposal_fields(&call.client, outcome);
     if let (Value::Object(data), Value::Object(own)) = (&mut data, own) {
         data.extend(own);

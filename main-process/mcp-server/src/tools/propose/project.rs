@@ -1,90 +1,73 @@
 //! Project actions: save, open, create, configure. Each waits for review.
 
-use super::{CommonArguments, output_schema, reply, summarize_proposal, with_common};
+use super::{CommonArguments, output_schema, reply, summarize_proposal, with_submission};
 use crate::escape::escape_hidden;
 use crate::{
-    ActionRequest, AgentCall, CompletedAction, EnvelopeMeta, SurfaceTool, ToolError, ToolErrorCode,
-    ToolReply, parse_wait_seconds, surface::parse_arguments, tools::redact,
+    ActionRequest, AgentCall, CompletedAction, EnvelopeMeta, SurfaceTool, ToolReply, parse_wait_seconds,
+    schema::{self, NoArguments},
+    surface::parse_arguments,
+    tools::redact,
 };
 use authority::proposals::AgentRequest;
+use rmcp::model::JsonObject;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use shared_protocol::proposal::ProposedAction;
+use shared_protocol::{Refusal, RefusalCode, proposal::ProposedAction};
 
 const MAX_PATH_BYTES: usize = 4_096;
 
 pub(super) fn all() -> Vec<SurfaceTool> {
-    let text = json!({ "type": "string" });
     vec![
         SurfaceTool::guarded(
             "project",
             "save_project",
             "Save project",
             "Request to save the open project to its files. A person must accept.",
-            (with_wait_argument(json!({})), &[]),
+            with_wait_argument::<NoArguments>(),
             output_schema(json!({})),
-            |call| {
-                Box::pin(async move {
-                    request_action(call, "Save the project", |_, _| Ok(ProposedAction::Save)).await
-                })
-            },
+            |call| request_action(call, "Save the project", save),
         ),
         SurfaceTool::guarded(
             "project",
             "open_project",
             "Open project",
             "Request to open another project instead of this one. A person must accept.",
-            (
-                with_wait_argument(
-                    json!({ "projectPath": { "type": "string", "description": "absolute path of the project folder" } }),
-                ),
-                &["projectPath"],
-            ),
+            with_wait_argument::<OpenProjectArguments>(),
             output_schema(json!({})),
-            |call| Box::pin(async move { request_action(call, "Open another project", open).await }),
+            |call| request_action(call, "Open another project", open),
         ),
         SurfaceTool::guarded(
             "project",
             "new_project",
             "New project",
             "Request to create a project in a new folder inside directoryPath and open it. A person must accept.",
-            (with_wait_argument(json!({ "name": text, "directoryPath": text })), &["name", "directoryPath"]),
+            with_wait_argument::<NewProjectArguments>(),
             output_schema(json!({})),
-            |call| Box::pin(async move { request_action(call, "Create a project", new).await }),
+            |call| request_action(call, "Create a project", new),
         ),
         SurfaceTool::guarded(
             "project",
             "set_project_config",
             "Set project config",
             "Request to merge these fields into the project configuration; null removes a field. A person must accept.",
-            (with_wait_argument(json!({ "config": { "type": "object" } })), &["config"]),
+            with_wait_argument::<SetConfigArguments>(),
             output_schema(json!({})),
-            |call| {
-                Box::pin(
-                    async move { request_action(call, "Change the project configuration", configure).await },
-                )
-            },
+            |call| request_action(call, "Change the project configuration", configure),
         ),
     ]
 }
 
-pub(super) fn with_wait_argument(own: Value) -> Value {
-    let mut all = with_common(own);
-    if let Value::Object(fields) = &mut all {
-        // An action is never part of a draft.
-        fields.remove("proposal");
-        fields.remove("submit");
-        let wait = json!({ "type": "number", "description": "seconds to wait for the decision; default 0" });
-        fields.insert("waitSeconds".to_owned(), wait);
-    }
-    all
+/// Returns the schema of an action with the own arguments `A`.
+pub(super) fn with_wait_argument<A: JsonSchema>() -> JsonObject {
+    schema::join(with_submission::<A>(), schema::of::<WaitOption>())
 }
 
 pub(super) async fn request_action(
     call: AgentCall,
     title: &str,
-    act: impl Fn(&AgentCall, &rmcp::model::JsonObject) -> Result<ProposedAction, ToolError> + Send,
-) -> Result<ToolReply, ToolError> {
+    act: impl Fn(&AgentCall, &JsonObject) -> Result<ProposedAction, Refusal> + Send,
+) -> Result<ToolReply, Refusal> {
     let (common, mut own) = CommonArguments::split(&call)?;
     let WaitOption { wait_seconds } = match own.remove("waitSeconds") {
         Some(seconds) => parse_arguments(&[("waitSeconds".to_owned(), seconds)].into_iter().collect())?,
@@ -110,9 +93,10 @@ pub(super) async fn request_action(
     )
 }
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 struct WaitOption {
+    /// seconds to wait for the decision; default 0
     #[serde(default)]
     wait_seconds: f64,
 }
@@ -122,9 +106,9 @@ fn completed_reply(
     call: &AgentCall,
     acted: CompletedAction,
     is_of_project: bool,
-) -> Result<ToolReply, ToolError> {
+) -> Result<ToolReply, Refusal> {
     let CompletedAction { proposal, approval, result: done } = acted;
-    let result = done.result.as_ref().map_err(|refusal| ToolError::from(refusal.clone()))?;
+    let result = done.result.as_ref().map_err(Clone::clone)?;
     let mut data = json!({ "status": "done", "proposal": summarize_proposal(&proposal), "outcome": escape_hidden(&done.words) });
     if let (Value::Object(data), Value::Object(own)) = (&mut data, result) {
         data.extend(own.clone());
@@ -144,25 +128,31 @@ fn completed_reply(
     ToolReply::new(&data, EnvelopeMeta { revision: view.revision().0, ..EnvelopeMeta::default() })
 }
 
-#[derive(Debug, Deserialize)]
+fn save(_: &AgentCall, own: &JsonObject) -> Result<ProposedAction, Refusal> {
+    parse_arguments::<NoArguments>(own)?;
+    Ok(ProposedAction::Save)
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct OpenProjectArguments {
+    /// absolute path of the project folder
     project_path: String,
 }
 
-fn open(_: &AgentCall, own: &rmcp::model::JsonObject) -> Result<ProposedAction, ToolError> {
+fn open(_: &AgentCall, own: &JsonObject) -> Result<ProposedAction, Refusal> {
     let OpenProjectArguments { project_path } = parse_arguments(own)?;
     Ok(ProposedAction::Open { path: require_absolute(&project_path, "projectPath")? })
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct NewProjectArguments {
     name: String,
     directory_path: String,
 }
 
-fn new(_: &AgentCall, own: &rmcp::model::JsonObject) -> Result<ProposedAction, ToolError> {
+fn new(_: &AgentCall, own: &JsonObject) -> Result<ProposedAction, Refusal> {
     let NewProjectArguments { name, directory_path } = parse_arguments(own)?;
     let is_plain = !name.trim().is_empty()
         && name.len() <= 100
@@ -170,8 +160,8 @@ fn new(_: &AgentCall, own: &rmcp::model::JsonObject) -> Result<ProposedAction, T
         && !name.contains(['/', '\\', '\0'])
         && !name.chars().any(char::is_control);
     if !is_plain {
-        return Err(ToolError::new(
-            ToolErrorCode::BadRequest,
+        return Err(Refusal::new(
+            RefusalCode::BadRequest,
             "name must be usable as a folder name: at most 100 bytes, no slash, no leading dot",
         )
         .field("name"));
@@ -180,25 +170,25 @@ fn new(_: &AgentCall, own: &rmcp::model::JsonObject) -> Result<ProposedAction, T
     Ok(ProposedAction::New { path: format!("{}/{name}", folder.trim_end_matches('/')), name })
 }
 
-fn require_absolute(path: &str, field: &str) -> Result<String, ToolError> {
+fn require_absolute(path: &str, field: &str) -> Result<String, Refusal> {
     if path.starts_with('/') && path.len() <= MAX_PATH_BYTES && !path.chars().any(char::is_control) {
         return Ok(path.to_owned());
     }
-    Err(ToolError::new(ToolErrorCode::BadRequest, format!("{field} must be an absolute path")).field(field))
+    Err(Refusal::new(RefusalCode::BadRequest, format!("{field} must be an absolute path")).field(field))
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct SetConfigArguments {
-    config: rmcp::model::JsonObject,
+    config: JsonObject,
 }
 
-fn configure(call: &AgentCall, own: &rmcp::model::JsonObject) -> Result<ProposedAction, ToolError> {
+fn configure(call: &AgentCall, own: &JsonObject) -> Result<ProposedAction, Refusal> {
     let SetConfigArguments { config } = parse_arguments(own)?;
     if config.is_empty() {
         return Err(
-            ToolError::new(ToolErrorCode::BadRequest, "config must have at least one field").field("config")
+            Refusal::new(RefusalCode::BadRequest, "config must have at least one field").field("config")
         );
     }
-    Ok(call.workbench.configured(&config)?)
+    call.workbench.configured(&config)
 }

@@ -1,87 +1,76 @@
 //! Tools that add, edit, remove and move nodes, with the arguments of the diagram contract.
 
-use super::{CommonArguments, node, node_ref, output_schema, reply, with_common};
-use crate::{
-    AgentCall, AgentWorkspaceView, SurfaceTool, ToolError, ToolErrorCode, ToolReply,
-    surface::parse_arguments, tools::board,
-};
+use super::{CommonArguments, connections, node, node_ref, output_schema, reply, with_common};
+use crate::{AgentCall, AgentWorkspaceView, SurfaceTool, ToolReply, surface::parse_arguments, tools::board};
 use authority::{Snapshot, proposals::AgentCallOutcome};
 use rmcp::model::JsonObject;
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use shared_protocol::{
-    AddNode, BoardId, BoardPoint, Command, ElementId, NodeName, NodeRef, PropKey, TypeDef, TypeId,
-    command::PlaceNode, registry::PropKind,
+    AddNode, BoardId, BoardPoint, Command, ElementId, NodeName, NodeRef, PropKey, Refusal, RefusalCode,
+    TypeDef, TypeId, command::PlaceNode, registry::PropKind,
 };
 use std::collections::BTreeMap;
 
 pub(super) fn all() -> Vec<SurfaceTool> {
     let text = json!({ "type": "string" });
-    let position =
-        json!({ "type": "object", "properties": { "x": { "type": "number" }, "y": { "type": "number" } } });
     vec![
         SurfaceTool::guarded(
             "diagram",
             "add_resource",
             "Add resource",
             "Propose a new node. Without position, it is placed where nothing overlaps. A reference property takes an instanceId.",
-            (
-                with_common(json!({
-                    "typeId": text, "properties": { "type": "object" }, "position": position,
-                    "parentId": { "type": "string", "description": "container node" },
-                    "board": { "type": "string", "description": "board name or id; default: the board of the container, otherwise the active board" },
-                    "label": text, "name": { "type": "string", "description": "Terraform name" }
-                })),
-                &["typeId"],
-            ),
+            with_common::<AddResourceArguments>(),
             output_schema(
                 json!({ "instanceId": text, "terraformName": text, "position": { "type": "object" } }),
             ),
-            |call| Box::pin(async move { propose_one(call, "add_resource").await }),
+            |call| propose_one(call, BoardTool::AddResource),
         ),
         SurfaceTool::guarded(
             "diagram",
             "update_resource",
             "Update resource",
             "Propose new property values for a node. Only the given keys change; null removes a value.",
-            (
-                with_common(json!({
-                    "instanceId": text, "properties": { "type": "object" }, "label": text, "name": text
-                })),
-                &["instanceId", "properties"],
-            ),
+            with_common::<UpdateResourceArguments>(),
             output_schema(json!({ "instanceId": text })),
-            |call| Box::pin(async move { propose_one(call, "update_resource").await }),
+            |call| propose_one(call, BoardTool::UpdateResource),
         ),
         SurfaceTool::guarded(
             "diagram",
             "remove_resource",
             "Remove resource",
             "Propose to remove a node with its content, its edges and the references to it.",
-            (with_common(json!({ "instanceId": text })), &["instanceId"]),
+            with_common::<RemoveResourceArguments>(),
             output_schema(json!({ "instanceId": text })),
-            |call| Box::pin(async move { propose_one(call, "remove_resource").await }),
+            |call| propose_one(call, BoardTool::RemoveResource),
         ),
         SurfaceTool::guarded(
             "diagram",
             "move_resource",
             "Move resource",
             "Propose a new position, size or container for a node. parentId: null moves it to the top level of the board.",
-            (
-                with_common(json!({
-                    "instanceId": text, "parentId": { "type": ["string", "null"] }, "position": position,
-                    "size": { "type": "object", "properties": { "w": { "type": "number" }, "h": { "type": "number" } } }
-                })),
-                &["instanceId"],
-            ),
+            with_common::<MoveResourceArguments>(),
             output_schema(json!({ "instanceId": text, "position": { "type": "object" } })),
-            |call| Box::pin(async move { propose_one(call, "move_resource").await }),
+            |call| propose_one(call, BoardTool::MoveResource),
         ),
     ]
 }
 
+// A batch may contain these tools.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum BoardTool {
+    AddResource,
+    UpdateResource,
+    RemoveResource,
+    MoveResource,
+    ConnectResources,
+    DisconnectResources,
+}
+
 /// Runs one call of one of these tools.
-async fn propose_one(call: AgentCall, tool: &'static str) -> Result<ToolReply, ToolError> {
+async fn propose_one(call: AgentCall, tool: BoardTool) -> Result<ToolReply, Refusal> {
     let (common, own) = CommonArguments::split(&call)?;
     let state = common.state(&call)?;
     let asked = CommandTranslator { workspace: call.workspace()?, state: &state };
@@ -116,7 +105,7 @@ pub(super) struct CommandTranslator<'a> {
     pub(super) state: &'a Snapshot,
 }
 
-#[derive(Debug, Clone, Copy, Deserialize)]
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct PositionArgument {
     x: f64,
@@ -130,43 +119,52 @@ impl PositionArgument {
     }
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct AddResourceArguments {
     type_id: String,
     #[serde(default)]
+    #[schemars(with = "JsonObject")]
     properties: BTreeMap<PropKey, shared_protocol::PropValue>,
     position: Option<PositionArgument>,
+    /// container node
     parent_id: Option<String>,
+    /// name or id; default: the board of the container, otherwise the active board
     board: Option<String>,
     label: Option<String>,
+    /// Terraform name
+    #[schemars(with = "Option<String>")]
     name: Option<NodeName>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct UpdateResourceArguments {
     instance_id: String,
+    #[schemars(with = "JsonObject")]
     properties: BTreeMap<PropKey, shared_protocol::PropValue>,
     label: Option<String>,
+    #[schemars(with = "Option<String>")]
     name: Option<NodeName>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct RemoveResourceArguments {
     instance_id: String,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct MoveResourceArguments {
     instance_id: String,
+    #[schemars(extend("nullable" = true))]
+    parent_id: Option<String>,
     position: Option<PositionArgument>,
     size: Option<SizeArgument>,
 }
 
-#[derive(Debug, Clone, Copy, Deserialize)]
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct SizeArgument {
     w: f64,
@@ -176,21 +174,22 @@ struct SizeArgument {
 type SplitProperties = (BTreeMap<PropKey, shared_protocol::PropValue>, BTreeMap<PropKey, Vec<NodeRef>>);
 
 impl CommandTranslator<'_> {
-    pub(super) fn commands(&self, tool: &str, own: &JsonObject) -> Result<Vec<Command>, ToolError> {
+    pub(super) fn commands(&self, tool: BoardTool, own: &JsonObject) -> Result<Vec<Command>, Refusal> {
         match tool {
-            "add_resource" => self.add(parse_arguments(own)?),
-            "update_resource" => self.update(parse_arguments(own)?),
-            "remove_resource" => {
+            BoardTool::AddResource => self.add(parse_arguments(own)?),
+            BoardTool::UpdateResource => self.update(parse_arguments(own)?),
+            BoardTool::RemoveResource => {
                 let RemoveResourceArguments { instance_id } = parse_arguments(own)?;
                 let nodes = vec![node_ref(&instance_id, "instanceId")?];
                 Ok(vec![Command::Remove { nodes, edges: Vec::new() }])
             }
-            "move_resource" => self.relocate(own),
-            other => super::connections::commands(other, own),
+            BoardTool::MoveResource => self.relocate(own),
+            BoardTool::ConnectResources => Ok(vec![connections::connect(own)?]),
+            BoardTool::DisconnectResources => Ok(vec![connections::disconnect(own)?]),
         }
     }
 
-    fn add(&self, add: AddResourceArguments) -> Result<Vec<Command>, ToolError> {
+    fn add(&self, add: AddResourceArguments) -> Result<Vec<Command>, Refusal> {
         let def = self.type_named(&add.type_id)?;
         let parent = add.parent_id.as_deref().map(|named| node_ref(named, "parentId")).transpose()?;
         // A container that the same batch creates does not exist yet.
@@ -216,12 +215,12 @@ impl CommandTranslator<'_> {
         })])
     }
 
-    fn type_named(&self, text: &str) -> Result<&TypeDef, ToolError> {
+    fn type_named(&self, text: &str) -> Result<&TypeDef, Refusal> {
         let registry = self.state.registry();
         let unknown = || {
             let known = registry.types().map(|def| def.id.as_str());
-            ToolError::new(
-                ToolErrorCode::NotFound,
+            Refusal::new(
+                RefusalCode::NotFound,
                 format!("Type `{}` was not found in the registry", crate::escape_hidden(text)),
             )
             .field("typeId")
@@ -232,7 +231,7 @@ impl CommandTranslator<'_> {
         registry.get(&id).ok_or_else(unknown)
     }
 
-    fn update(&self, update: UpdateResourceArguments) -> Result<Vec<Command>, ToolError> {
+    fn update(&self, update: UpdateResourceArguments) -> Result<Vec<Command>, Refusal> {
         let named = node_ref(&update.instance_id, "instanceId")?;
         let known = node(self.state, None, &update.instance_id, "instanceId").ok();
         let (set, references) = match known.and_then(|node| self.state.type_of(node)) {
@@ -244,25 +243,13 @@ impl CommandTranslator<'_> {
         Ok(vec![Command::UpdateNode { node: named, name, label, set, unset: Vec::new(), references }])
     }
 
-    fn relocate(&self, own: &JsonObject) -> Result<Vec<Command>, ToolError> {
-        // Null is a value here, so it is distinguished from an omitted argument.
-        let mut own = own.clone();
-        let parent = own.remove("parentId");
-        let MoveResourceArguments { instance_id, position, size } = parse_arguments(&own)?;
+    fn relocate(&self, own: &JsonObject) -> Result<Vec<Command>, Refusal> {
+        let MoveResourceArguments { instance_id, parent_id, position, size } = parse_arguments(own)?;
         let named = node_ref(&instance_id, "instanceId")?;
         let mut commands = Vec::new();
-        if let Some(parent) = &parent {
-            let parent = match parent {
-                Value::Null => None,
-                Value::String(text) => Some(node_ref(text, "parentId")?),
-                _ => {
-                    return Err(ToolError::new(
-                        ToolErrorCode::BadRequest,
-                        "parentId must be a string or null",
-                    )
-                    .field("parentId"));
-                }
-            };
+        // Null is a value here, so it is distinguished from an omitted argument.
+        if own.contains_key("parentId") {
+            let parent = parent_id.map(|text| node_ref(&text, "parentId")).transpose()?;
             commands.push(Command::Reparent {
                 nodes: vec![named.clone()],
                 parent,
@@ -279,8 +266,9 @@ impl CommandTranslator<'_> {
             commands.push(Command::Place { items: vec![PlaceNode { node: named, x: at.x, y: at.y, w, h }] });
         }
         if commands.is_empty() {
-            return Err(ToolError::new(ToolErrorCode::BadRequest, "Give position, size or parentId")
-                .field("position"));
+            return Err(
+                Refusal::new(RefusalCode::BadRequest, "Give position, size or parentId").field("position")
+            );
         }
         Ok(commands)
     }
@@ -290,7 +278,7 @@ impl CommandTranslator<'_> {
 fn split_references(
     def: &TypeDef,
     properties: BTreeMap<PropKey, shared_protocol::PropValue>,
-) -> Result<SplitProperties, ToolError> {
+) -> Result<SplitProperties, Refusal> {
     let (mut props, mut references) = (BTreeMap::new(), BTreeMap::new());
     for (key, value) in properties {
         let is_reference = def.prop(key.as_str()).is_some_and(|prop| prop.kind == PropKind::Reference);
@@ -300,8 +288,8 @@ fn split_references(
         }
         let target = |value: &shared_protocol::PropValue| match value {
             shared_protocol::PropValue::Text(text) => node_ref(text, key.as_str()),
-            _ => Err(ToolError::new(
-                ToolErrorCode::ReferenceError,
+            _ => Err(Refusal::new(
+                RefusalCode::ReferenceError,
                 format!("{key} must be an instanceId or a list of instanceIds"),
             )
             .field(key.as_str())),

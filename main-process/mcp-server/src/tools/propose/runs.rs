@@ -1,16 +1,19 @@
 //! Terraform runs for agents. A run waits for review unless a standing approval accepts it, and its output is
 //! followed line by line.
 
-use super::{CommonArguments, add_submission_fields, proposal_id};
+use super::{CommonArguments, proposal_id, with_submission};
 use crate::escape::escape_hidden;
 use crate::{
     ActionRequest, ActionRunState, AgentCall, CompletedAction, EnvelopeMeta, OutputLine, SurfaceTool,
-    ToolError, ToolErrorCode, ToolReply, action_runs::ActionResult, parse_wait_seconds,
+    ToolReply, action_runs::ActionResult, parse_wait_seconds, refusal::AgentRefusal, schema,
     surface::parse_arguments, tools::terraform,
 };
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use shared_protocol::{Proposal, ProposalState, proposal::ProposedAction, terraform::TerraformOperation};
+use shared_protocol::{
+    Proposal, ProposalState, Refusal, RefusalCode, proposal::ProposedAction, terraform::TerraformOperation,
+};
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -23,61 +26,46 @@ const MAX_RESULT_BYTES: usize = 192 * 1024;
 const LINE_FRAME_BYTES: usize = 32;
 
 pub(super) fn all() -> Vec<SurfaceTool> {
-    let wait = json!({ "type": "number", "description": "seconds to wait for the decision; default 45, maximum 600" });
-    let mut input = json!({
-        "command": { "enum": ["init", "validate", "plan", "apply", "destroy"] },
-        "confirmed": { "type": "boolean", "description": "required for apply and destroy: must be true" },
-        "board": { "type": "string" },
-        "waitSeconds": wait
-    });
-    if let Value::Object(fields) = &mut input {
-        add_submission_fields(fields);
-    }
     let run = SurfaceTool::guarded(
         "terraform",
         "run_terraform",
         "Run Terraform",
         "Run Terraform on a board after a person accepts the run. apply and destroy change real resources and require \
          confirmed: true. Sends one progress notification per line of output. On AWAITING_REVIEW, call get_run with details.runId.",
-        (input, &["command"]),
+        with_submission::<RunTerraformArguments>(),
         json!({ "type": "object", "properties": {
             "exitCode": { "type": "integer" }, "success": { "type": "boolean" },
             "diagnostics": { "type": "array" }, "resourceChanges": { "type": "array" }, "runId": { "type": "string" }
         } }),
-        |call| Box::pin(async move { run(call).await }),
+        run,
     );
     let get = SurfaceTool::guarded(
         "terraform",
         "get_run",
         "Get run",
         "Get the status of your run or other request: its output lines from a given line, and its result.",
-        (
-            json!({
-                "runId": { "type": "string" },
-                "from": { "type": "integer", "description": "first line to return; pass nextLine of the previous answer" },
-                "waitSeconds": { "type": "number", "description": "seconds to wait for new output or a new status; default 0" }
-            }),
-            &["runId"],
-        ),
+        schema::of::<GetRunArguments>(),
         json!({ "type": "object", "properties": {
             "status": { "type": "string" }, "lines": { "type": "array" }, "nextLine": { "type": "integer" }
         } }),
-        |call| Box::pin(async move { get(call).await }),
+        get,
     );
     vec![run, get.read_only()]
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct RunTerraformArguments {
     command: TerraformCommandArgument,
+    /// required for apply and destroy: must be true
     #[serde(default)]
     confirmed: bool,
     board: Option<String>,
+    /// seconds to wait for the decision; default 45, maximum 600
     wait_seconds: Option<f64>,
 }
 
-#[derive(Debug, Clone, Copy, Deserialize)]
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum TerraformCommandArgument {
     Init,
@@ -99,13 +87,13 @@ impl From<TerraformCommandArgument> for TerraformOperation {
     }
 }
 
-async fn run(call: AgentCall) -> Result<ToolReply, ToolError> {
+async fn run(call: AgentCall) -> Result<ToolReply, Refusal> {
     let (common, own) = CommonArguments::split(&call)?;
     let RunTerraformArguments { command, confirmed, board, wait_seconds } = parse_arguments(&own)?;
     let operation = TerraformOperation::from(command);
     if operation.needs_confirmation() && !confirmed {
         let message = format!("`{}` changes real resources and requires confirmed: true", operation.as_str());
-        return Err(ToolError::new(ToolErrorCode::ConfirmationRequired, message)
+        return Err(Refusal::new(RefusalCode::ConfirmationRequired, message)
             .field("confirmed")
             .hint("Nothing was run. Show the designer a plan first. A person reviews the run in any case."));
     }
@@ -132,21 +120,23 @@ async fn run(call: AgentCall) -> Result<ToolReply, ToolError> {
 }
 
 /// Returns the result of a run in the shape of the contract.
-fn result(done: &ActionResult) -> Result<&Value, ToolError> {
-    done.result.as_ref().map_err(|refusal| ToolError::from(refusal.clone()))
+fn result(done: &ActionResult) -> Result<&Value, Refusal> {
+    done.result.as_ref().map_err(Clone::clone)
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct GetRunArguments {
     run_id: String,
+    /// first line to return; pass nextLine of the previous answer
     #[serde(default)]
     from: u64,
+    /// seconds to wait for new output or a new status; default 0
     #[serde(default)]
     wait_seconds: f64,
 }
 
-async fn get(call: AgentCall) -> Result<ToolReply, ToolError> {
+async fn get(call: AgentCall) -> Result<ToolReply, Refusal> {
     let GetRunArguments { run_id, from, wait_seconds } = call.arguments()?;
     let (wait, began) = (parse_wait_seconds(Some(wait_seconds))?, Instant::now());
     let id = proposal_id(&run_id, "runId")?;
@@ -158,7 +148,7 @@ async fn get(call: AgentCall) -> Result<ToolReply, ToolError> {
         action_runs.mark_unchanged();
         let view = call.workbench.view();
         let unknown = || {
-            ToolError::new(ToolErrorCode::NotFound, format!("You have no run `{}`", escape_hidden(&run_id)))
+            Refusal::new(RefusalCode::NotFound, format!("You have no run `{}`", escape_hidden(&run_id)))
                 .field("runId")
                 .hint("Use the runId that run_terraform returned.")
         };
@@ -184,7 +174,7 @@ async fn get(call: AgentCall) -> Result<ToolReply, ToolError> {
             _ = queue.changed() => {}
             _ = action_runs.changed() => {}
             () = tokio::time::sleep(wait.saturating_sub(began.elapsed()).max(Duration::from_millis(1))) => {}
-            () = call.cancelled.cancelled() => return Err(ToolError::new(ToolErrorCode::Timeout, "The call was cancelled")),
+            () = call.cancelled.cancelled() => return Err(Refusal::new(RefusalCode::Timeout, "The call was cancelled")),
         }
     }
 }
@@ -245,11 +235,11 @@ fn shape(proposal: &Proposal, act: &ProposedAction, seen: &ActionRunState, statu
         Some(Ok(result)) if result.to_string().len() > MAX_RESULT_BYTES => {
             let message =
                 format!("The action succeeded, but its result is larger than {MAX_RESULT_BYTES} bytes");
-            data["error"] = json!(ToolError::new(ToolErrorCode::LimitExceeded, message));
+            data["error"] = json!(AgentRefusal::from(&Refusal::new(RefusalCode::LimitExceeded, message)));
         }
         // The result of a forwarded tool, kept apart from our own fields.
         Some(Ok(result)) => data["result"] = result.clone(),
-        Some(Err(refusal)) => data["error"] = json!(ToolError::from(refusal.clone())),
+        Some(Err(refusal)) => data["error"] = json!(AgentRefusal::from(refusal)),
         _ => {}
     }
     data

@@ -20,7 +20,7 @@ const MAX_MAP_EDGES: usize = 6_000;
 const MAX_MAP_DEPTH: u32 = 10;
 
 /// The board of a map, and the changes that draw it.
-pub(crate) struct DrawnMap {
+pub(crate) struct MapDrawing {
     pub(crate) board: BoardId,
     pub(crate) summary: String,
     pub(crate) changes: Vec<Change>,
@@ -33,7 +33,7 @@ pub(super) fn draw(
     around: Option<&BundleEntity>,
     depth: u32,
     seed: u64,
-) -> Result<DrawnMap, Refusal> {
+) -> Result<MapDrawing, Refusal> {
     let shown = scope(bundle, around, depth)?;
     let scope_title = around.map_or_else(
         || bundle.manifest().metadata("name").unwrap_or(bundle.id()).to_owned(),
@@ -60,7 +60,7 @@ pub(super) fn draw(
     if is_new {
         sketch.arrange(nodes.values().copied())?;
     }
-    Ok(DrawnMap { board, summary: format!("Draw the map of {scope_title}"), changes: sketch.changes })
+    Ok(MapDrawing { board, summary: format!("Draw the map of {scope_title}"), changes: sketch.changes })
 }
 
 /// The entities of a map. A map that is too large to read is refused.

@@ -5,9 +5,9 @@ use crate::{
     features::terraform::TerraformContext,
     view::{FrameView, WindowAction},
     widgets::{ListRow, body_font, muted_ui, paint_line, paint_severity, row_ui, small_font},
-    wording::count_noun,
 };
 use egui::{Align2, Sense, Ui, pos2};
+use shared_protocol::text::count_noun;
 use shared_protocol::{
     ElementId,
     messages::ProblemSeverity,

@@ -9,17 +9,15 @@ mod tokens;
 
 use crate::{
     features::terraform::TerraformContext,
+    terraform_answers::TerraformReply,
     view::FrameView,
     widgets::{empty_state_ui, muted_ui},
-    wording::count_noun,
 };
 use code::{HclCodeView, code_ui};
 use egui::{Ui, vec2};
 use file::HclFileRows;
-use shared_protocol::{
-    BoardId, NodeId,
-    terraform::{HclView, TerraformRequest},
-};
+use shared_protocol::text::count_noun;
+use shared_protocol::{BoardId, NodeId, requests::WriteHcl, terraform::HclView};
 
 /// Below this width the files are in a drop-down list.
 const ROOMY: f32 = 520.0;
@@ -113,7 +111,7 @@ impl HclPanel {
                     .on_hover_text("Writes changed files to the board's folder and removes obsolete ones")
                     .on_disabled_hover_text("The files in the workspace are up to date");
                 if write.clicked() {
-                    cx.request(TerraformRequest::Write { board: hcl.board });
+                    cx.request(WriteHcl { board: hcl.board }, TerraformReply::Written);
                 }
                 if let Some(file) = self.files.iter().find(|file| file.path == self.selected_file)
                     && ui.button("Copy file").on_hover_text(format!("Copies {}", file.path)).clicked()

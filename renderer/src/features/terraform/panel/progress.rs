@@ -3,7 +3,7 @@
 use super::TerraformTab;
 use crate::{
     features::terraform::{TerraformContext, TerraformMessage, words},
-    terraform_answers::{is_in_progress, shown_run},
+    terraform_answers::{TerraformReply, is_in_progress, shown_run},
     view::FrameView,
     widgets::{paint_line, paint_severity, small_font},
     wording::unix_millis,
@@ -12,7 +12,8 @@ use canvas::theme::WorkbenchTheme;
 use egui::{Align2, Painter, Pos2, Rect, RichText, Role, Sense, Shape, Stroke, Ui, WidgetInfo, vec2};
 use shared_protocol::{
     messages::ProblemSeverity,
-    terraform::{TerraformRequest, TerraformRunId, TerraformRunState, TerraformRunView},
+    requests::CancelRun,
+    terraform::{TerraformRunId, TerraformRunState, TerraformRunView},
 };
 use std::time::Duration;
 
@@ -66,7 +67,7 @@ fn cancel_ui(ui: &mut Ui, run: &TerraformRunView, cx: &TerraformContext<'_>) {
     let button = ui.add_enabled(!waiting, egui::Button::new(text)).accessible_name(format!("{text} the run"));
     let hint = "Stops Terraform after its current step; kills it if it does not stop";
     if button.on_hover_text(hint).clicked() {
-        cx.request(TerraformRequest::Cancel { run: run.id });
+        cx.request(CancelRun { run: run.id }, TerraformReply::Cancelled);
     }
 }
 

@@ -8,6 +8,7 @@ use egui::{
     vec2,
 };
 use shared_protocol::review::FieldChange;
+use shared_protocol::text::truncate_chars;
 
 /// The maximum number of characters of a value; the list shows the whole value.
 const MAX_VALUE_CHARS: usize = 32;
@@ -101,9 +102,5 @@ pub(crate) fn notes(pen: &BoardPen<'_>, painter: &Painter, rect: Rect, notes: &[
 }
 
 fn short(text: &str) -> String {
-    let line = text.replace(['\n', '\r', '\t'], " ");
-    if line.chars().count() <= MAX_VALUE_CHARS {
-        return line;
-    }
-    line.chars().take(MAX_VALUE_CHARS - 1).chain(['…']).collect()
+    truncate_chars(&text.replace(['\n', '\r', '\t'], " "), MAX_VALUE_CHARS)
 }

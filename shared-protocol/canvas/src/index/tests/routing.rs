@@ -3,6 +3,7 @@
 use super::*;
 use crate::camera::rect_of;
 use egui::Rect;
+use test_support::RandomSource;
 
 /// Returns the nodes that an edge crosses although it should avoid them.
 fn crossed(snapshot: &Snapshot, index: &BoardIndex) -> Vec<(EdgeId, NodeId)> {
@@ -73,21 +74,19 @@ fn within_its_own_containers_an_edge_is_free_to_go() {
 fn on_a_crowded_board_no_edge_crosses_a_card() {
     // Cards on a sparse grid, connected at random: a route always exists.
     let mut drawing = Drawing::new();
-    let mut state = 7_u32;
-    let mut random = |most: u32| {
-        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        (state >> 16) % most
-    };
+    let mut random = RandomSource::new(7);
     let mut cards = Vec::new();
     for place in 0..100 {
-        if random(4) > 0 {
-            let (x, y) =
-                ((place % 10) * 280 + random(5) as i32 * 8, (place / 10) * 140 + random(3) as i32 * 8);
+        if !random.one_in(4) {
+            let (x, y) = (
+                (place % 10) * 280 + random.below(5) as i32 * 8,
+                (place / 10) * 140 + random.below(3) as i32 * 8,
+            );
             cards.push(drawing.node("server", &format!("Card {place}"), None, [x, y, 184, 64]));
         }
     }
     for _ in 0..150 {
-        let (a, b) = (random(cards.len() as u32) as usize, random(cards.len() as u32) as usize);
+        let (a, b) = (random.below(cards.len()), random.below(cards.len()));
         if a != b {
             drawing.edge(cards[a], cards[b], "");
         }

@@ -22,14 +22,14 @@ use workspace::{Mutation, OpenWorkspaceError, TimeAndSeed, Workspace, WorkspaceT
 
 pub(crate) const START: u64 = 1_700_000_000_000;
 
-pub(crate) struct Bench {
+pub(crate) struct WorkspaceFixture {
     folder: TempDir,
     root: PathBuf,
     workspace: Option<Workspace>,
     clock: u64,
 }
 
-impl Bench {
+impl WorkspaceFixture {
     /// One empty board named `main`.
     pub(crate) fn new() -> Self {
         Self::with_files(|_| {})

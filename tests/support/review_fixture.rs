@@ -2,9 +2,8 @@
 
 use super::{
     client::Client,
-    home::{Home, Outcome, serving},
-    terminal::Terminal,
-    wait_for,
+    home::{HomeFixture, Outcome, serving},
+    terminal::{CODE_LABEL, TerminalFixture},
 };
 use serde_json::json;
 use std::{
@@ -12,26 +11,25 @@ use std::{
     path::{Path, PathBuf},
     process::Command,
 };
+use test_support::wait_for;
 
-/// What stands before a code.
-const CODE: &str = "Code (valid for one minute): ";
 /// What a reviewer is asked about something grave.
 const GRAVE: &str = "Type y to confirm, or anything else to cancel: ";
 
-pub(crate) struct Desk {
-    pub(crate) home: Home,
+pub(crate) struct ReviewFixture {
+    pub(crate) home: HomeFixture,
     pub(crate) workspace: PathBuf,
-    pub(crate) serve: Terminal,
+    pub(crate) serve: TerminalFixture,
 }
 
-impl Desk {
+impl ReviewFixture {
     /// None, loudly, where nothing gives a program a terminal.
     pub(crate) fn new(template: &str) -> Option<Self> {
-        let home = Home::new();
+        let home = HomeFixture::new();
         let workspace = home.workspace("workspace", template);
         let mut command = serving(&home, &workspace);
         command.args(["--mode", "guarded"]);
-        let serve = Terminal::open(&command)?;
+        let serve = TerminalFixture::open(&command)?;
         serve.wait_for("ready");
         Some(Self { home, workspace, serve })
     }
@@ -44,23 +42,19 @@ impl Desk {
         Self::review(&self.home, &self.workspace, arguments)
     }
 
-    fn review(home: &Home, workspace: &Path, arguments: &[&str]) -> Command {
+    fn review(home: &HomeFixture, workspace: &Path, arguments: &[&str]) -> Command {
         let mut command = home.command();
         command.arg("review").args(arguments).arg("-w").arg(workspace);
         command
     }
 
-    pub(crate) fn reviewer(&self, arguments: &[&str]) -> Terminal {
-        Terminal::open(&self.command(arguments)).unwrap()
+    pub(crate) fn reviewer(&self, arguments: &[&str]) -> TerminalFixture {
+        TerminalFixture::open(&self.command(arguments)).unwrap()
     }
 
     /// The newest code that the terminal of `serve` shows, after so many.
     pub(crate) fn code(&self, shown_before: usize) -> String {
-        wait_for("a code", || {
-            let screen = self.serve.screen();
-            let mut codes = screen.split(CODE).skip(1 + shown_before);
-            codes.next().map(|rest| rest.chars().take(8).collect::<String>()).filter(|code| code.len() == 8)
-        })
+        self.serve.review_code(shown_before)
     }
 
     /// A person decides, with the code, and confirms what is grave.
@@ -70,8 +64,8 @@ impl Desk {
 
     /// The same in another workspace that was opened in place of the first.
     pub(crate) fn decide_in(&self, workspace: &Path, arguments: &[&str]) -> Outcome {
-        let shown = self.serve.screen().matches(CODE).count();
-        let mut reviewer = Terminal::open(&Self::review(&self.home, workspace, arguments)).unwrap();
+        let shown = self.serve.screen().matches(CODE_LABEL).count();
+        let mut reviewer = TerminalFixture::open(&Self::review(&self.home, workspace, arguments)).unwrap();
         let mut confirmed = 0;
         loop {
             let asked = wait_for("a question", || {
