@@ -161,7 +161,10 @@ fn every_kind_of_override_goes_through_the_queue_and_is_told_as_it_stands() {
 
     // Its instance goes: it is kept, with the reason; the instance returns: it applies again.
     let mut client = work.desk.client();
-    client.request(json!({ "run": { "remove": { "nodes": [OPEN] } } })).unwrap().unwrap();
+    client
+        .request(json!({ "runCommand": { "command": { "remove": { "nodes": [OPEN] } } } }))
+        .unwrap()
+        .unwrap();
     let orphaned = work.overrides();
     assert_eq!(orphaned["overrides"], json!([]), "{orphaned}");
     assert_eq!(orphaned["status"], "0 applied, 1 orphaned");
@@ -172,7 +175,7 @@ fn every_kind_of_override_goes_through_the_queue_and_is_told_as_it_stands() {
         (&json!("instanceMissing"), &json!("the instance does not exist"))
     );
     assert!(orphaned["persisted"].to_string().contains("Last"), "it stays in the file: {orphaned}");
-    client.request(json!("undo")).unwrap().unwrap();
+    client.request(json!({ "undoLast": {} })).unwrap().unwrap();
     assert_eq!(work.overrides()["status"], "1 applied");
     // What cannot be is refused, and nothing of it is proposed.
     for ops in [
@@ -240,13 +243,10 @@ fn previews_are_started_moved_and_stopped_once_a_person_says_so_and_tell_what_th
     let nothing = work.read(SELECTION);
     assert_eq!((&nothing["status"], &nothing["selected"]), (&json!("nothing is selected"), &Value::Null));
     let mut client = work.desk.client();
-    let all = client.request(json!({ "preview": "list" })).unwrap().unwrap()["preview"]["all"].clone();
+    let all = client.request(json!({ "listPreviews": {} })).unwrap().unwrap();
     let number = all["sessions"][0]["id"].clone();
-    client.request(json!({ "run": { "setOverrides": { "set": [{ "instance": OPEN, "path": "/label", "value": "Over" }] } } })).unwrap().unwrap();
-    client
-        .request(json!({ "preview": { "select": { "session": number, "instance": OPEN } } }))
-        .unwrap()
-        .unwrap();
+    client.request(json!({ "runCommand": { "command": { "setOverrides": { "set": [{ "instance": OPEN, "path": "/label", "value": "Over" }] } } } })).unwrap().unwrap();
+    client.request(json!({ "selectInstance": { "session": number, "instance": OPEN } })).unwrap().unwrap();
     let selection = work.until(SELECTION, |all| !all["selected"].is_null());
     let chosen =
         selection["sessions"].as_array().unwrap().iter().find(|one| !one["selected"].is_null()).unwrap();
@@ -323,7 +323,7 @@ fn previews_are_started_moved_and_stopped_once_a_person_says_so_and_tell_what_th
 fn projects_are_saved_configured_made_and_opened_once_a_person_says_so() {
     let Some(mut work) = Work::new("blank") else { return };
     let workspace = work.desk.workspace.clone();
-    let note = |name: &str| json!({ "run": { "addNode": { "board": "infrastructure", "type": "notes/sticky", "name": name } } });
+    let note = |name: &str| json!({ "runCommand": { "command": { "addNode": { "board": "infrastructure", "type": "notes/sticky", "name": name } } } });
     let board = workspace.join("boards/infrastructure.board.json");
     let on_disk = |name: &str| fs::read_to_string(&board).unwrap_or_default().contains(name);
 

@@ -10,7 +10,7 @@ use std::{
 };
 use support::home::{HomeFixture, Outcome, Running, finished};
 use test_support::{
-    requirements::{FONTS, OTHER_USER},
+    requirements::{FONTS, OTHER_USER, TERRAFORM},
     wait_for,
 };
 
@@ -741,17 +741,10 @@ fn walk_into(trap: &str, is_link: bool) -> String {
     said
 }
 
-/// Without the program a run does not come as far as the files.
-fn has_terraform() -> bool {
-    let found = |name: &str| {
-        std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())
-            .any(|folder| folder.join(name).is_file())
-    };
-    found("terraform") || found("tofu")
-}
-
 #[test]
 fn no_link_or_pipe_of_a_workspace_is_opened() {
+    // Without the program a run does not come as far as the files.
+    let has_terraform = TERRAFORM.is_available();
     for (trap, is_named) in [
         (".draftboard/terraform/three-tier.lock", true),
         (".draftboard/terraform/three-tier/000001-plan.log", false),
@@ -766,8 +759,8 @@ fn no_link_or_pipe_of_a_workspace_is_opened() {
         (".draftboard/journal.db-shm", true),
         (".draftboard/journal.db-journal", true),
         ("terraform/three-tier/main.tf", true),
-        ("terraform/three-tier/terraform.tfstate", has_terraform()),
-        ("terraform/three-tier/draftboard.tfplan", has_terraform()),
+        ("terraform/three-tier/terraform.tfstate", has_terraform),
+        ("terraform/three-tier/draftboard.tfplan", has_terraform),
         ("boards/three-tier.board.json", true),
         ("boards/other.board.json", true),
         ("modules/types.json", true),
@@ -917,7 +910,7 @@ fn nothing_is_acknowledged_in_a_folder_that_is_gone() {
     let bench = CliFixture::new();
     let _serving = Running::serve(&bench.home, &bench.workspace);
     let mut client = support::client::Client::connect(&bench.home, &bench.workspace).unwrap();
-    let run = |name: &str| json!({"run": {"batch": {"summary": name, "commands": [add(name)]}}});
+    let run = |name: &str| json!({"runCommand": {"command": {"batch": {"summary": name, "commands": [add(name)]}}}});
     client.request(run("a")).unwrap().unwrap();
     let moved = bench.home.path("moved");
     fs::rename(&bench.workspace, &moved).unwrap();

@@ -61,7 +61,7 @@ impl Writer {
         let mut acknowledged = Acknowledged::new();
         loop {
             if self.random.below(20) == 0 {
-                match client.request(json!("save")) {
+                match client.request(json!({ "saveFiles": {} })) {
                     Ok(saved) => drop(saved.unwrap_or_else(|refusal| panic!("save: {refusal}"))),
                     Err(ConnectionLost(_)) => return acknowledged,
                 }
@@ -114,7 +114,7 @@ impl Writer {
             Wish::Remove(name) => vec![json!({"remove": {"nodes": [id(name)]}})],
             Wish::RenameBoard(name) => vec![json!({"updateBoard": {"board": self.board, "name": name}})],
         };
-        json!({"run": {"batch": {"summary": summary, "commands": commands}}})
+        json!({"runCommand": {"command": {"batch": {"summary": summary, "commands": commands}}}})
     }
 
     /// The wish came true.
@@ -194,7 +194,7 @@ impl Trial {
         for number in 0..WRITERS {
             let board_name = format!("board-{number}");
             let command = json!({"addBoard": {"kind": "spec", "title": board_name, "name": board_name}});
-            let applied = client.request(json!({ "run": command })).unwrap().unwrap();
+            let applied = client.request(json!({ "runCommand": { "command": command } })).unwrap().unwrap();
             acknowledged.insert(applied["revision"].as_u64().unwrap(), text(&applied["summary"]));
             let board = id_of(&applied["created"][0]);
             let nodes = BTreeMap::new();
@@ -273,7 +273,7 @@ impl Trial {
     /// What the restarted process says.
     fn check_running(&mut self) {
         let mut client = Client::connect(&self.home, &self.workspace).unwrap();
-        let document = client.request(json!("document")).unwrap().unwrap();
+        let document = client.request(json!({ "readDocument": {} })).unwrap().unwrap();
         let ids: BTreeSet<String> =
             document["nodes"].as_array().unwrap().iter().map(|node| text(&node["id"])).collect();
         assert_eq!(ids.len(), document["nodes"].as_array().unwrap().len(), "a node twice");
@@ -282,7 +282,7 @@ impl Trial {
         assert!(revision >= newest, "revision {newest} was acknowledged, {revision} is there");
 
         let news = revision - self.verified;
-        let log = client.request(json!({"log": {"limit": news}})).unwrap().unwrap();
+        let log = client.request(json!({ "readLog": {"limit": news}})).unwrap().unwrap();
         let log: Vec<(u64, String)> = log
             .as_array()
             .unwrap()
@@ -309,7 +309,7 @@ impl Trial {
         assert_eq!(unknown, came_true, "operations that nobody asked for: {log:?}");
         self.unacknowledged += unknown;
         self.verified = revision;
-        let instance = client.request(json!("instance")).unwrap().unwrap();
+        let instance = client.request(json!({ "describeInstance": {} })).unwrap().unwrap();
         assert_eq!(instance["held"], json!([]), "no board is in conflict with itself");
     }
 
@@ -345,8 +345,8 @@ impl Trial {
         let running = Running::serve(&self.home, &self.workspace);
         self.check_running();
         let mut client = Client::connect(&self.home, &self.workspace).unwrap();
-        client.request(json!("save")).unwrap().unwrap();
-        let document = client.request(json!("document")).unwrap().unwrap();
+        client.request(json!({ "saveFiles": {} })).unwrap().unwrap();
+        let document = client.request(json!({ "readDocument": {} })).unwrap().unwrap();
         let validated = self.home.run(&["validate", "--json", "-w", self.workspace.to_str().unwrap()]);
         assert_eq!(validated.data(), json!([]));
         assert_eq!(running.stop().code, Some(0));

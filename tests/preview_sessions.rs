@@ -38,25 +38,19 @@ impl PreviewFixture {
         self.client.request(request).unwrap().unwrap_or_else(|refusal| panic!("{refusal}"))
     }
 
-    fn preview(&mut self, request: Value) -> Value {
-        self.ask(json!({ "preview": request }))
-    }
-
     fn node(&mut self, name: &str) -> String {
-        let document = self.ask(json!("document"));
+        let document = self.ask(json!({ "readDocument": {} }));
         let nodes = document["nodes"].as_array().unwrap();
         nodes.iter().find(|node| node["name"] == name).unwrap()["id"].as_str().unwrap().to_owned()
     }
 
     fn begin(&mut self, shows: Value) -> u64 {
         let screen = json!({ "width": 640, "height": 480, "quarters": 4, "dark": false });
-        self.preview(json!({ "start": { "shows": shows, "screen": screen } }))["preview"]["started"]
-            .as_u64()
-            .unwrap()
+        self.ask(json!({ "startPreview": { "shows": shows, "screen": screen } })).as_u64().unwrap()
     }
 
     fn session(&mut self, id: u64) -> Value {
-        let all = self.preview(json!("list"))["preview"]["all"].clone();
+        let all = self.ask(json!({ "listPreviews": {} }));
         all["sessions"].as_array().unwrap().iter().find(|session| session["id"] == id).unwrap().clone()
     }
 
@@ -66,7 +60,7 @@ impl PreviewFixture {
 
     fn shot(&mut self, id: u64, name: &str) -> Vec<u8> {
         let path = self.home.path(name);
-        self.preview(json!({ "shot": { "session": id, "path": path } }));
+        self.ask(json!({ "capturePreview": { "session": id, "path": path } }));
         let png = fs::read(path).unwrap();
         assert!(png.starts_with(b"\x89PNG"));
         png
@@ -81,7 +75,7 @@ impl PreviewFixture {
     }
 
     fn knows_component(&mut self, id: &str) -> bool {
-        let all = self.preview(json!("list"))["preview"]["all"]["components"].clone();
+        let all = self.ask(json!({ "listPreviews": {} }))["components"].clone();
         all.as_array().unwrap().iter().any(|known| known["id"] == id)
     }
 
@@ -127,10 +121,10 @@ fn a_page_follows_the_workspace_and_comes_back_after_every_kill() {
     let idle: Vec<u64> = watched.iter().zip(&ran).map(|(pid, ran)| cpu_ticks(*pid).unwrap() - ran).collect();
     assert!(idle.iter().all(|ticks| *ticks < MAX_IDLE_TICKS), "preview and main use {idle:?} ticks");
 
-    bench.ask(json!({ "run": { "updateNode": { "node": open, "set": { "label": "Open the door" } } } }));
+    bench.ask(json!({ "runCommand": { "command": { "updateNode": { "node": open, "set": { "label": "Open the door" } } } } }));
     let edited = bench.next_shot(session, "edited.png", &first);
     let set = json!([{ "instance": open, "path": "/label", "value": "Overridden" }]);
-    bench.ask(json!({ "run": { "setOverrides": { "set": set } } }));
+    bench.ask(json!({ "runCommand": { "command": { "setOverrides": { "set": set } } } }));
     let overridden = bench.next_shot(session, "overridden.png", &edited);
 
     // The preview is killed: it comes back by itself and shows the same.
@@ -142,10 +136,10 @@ fn a_page_follows_the_workspace_and_comes_back_after_every_kill() {
 
     // One that stands still is ended within its budget, and comes back.
     processes::stop(again);
-    bench.ask(json!({ "run": { "updateNode": { "node": open, "set": { "variant": "secondary" } } } }));
+    bench.ask(json!({ "runCommand": { "command": { "updateNode": { "node": open, "set": { "variant": "secondary" } } } } }));
     wait_for("a third process", || bench.previews().into_iter().find(|other| *other != again));
     bench.until_ready(session);
-    bench.ask(json!({ "run": { "updateNode": { "node": open, "set": { "variant": "primary" } } } }));
+    bench.ask(json!({ "runCommand": { "command": { "updateNode": { "node": open, "set": { "variant": "primary" } } } } }));
     wait_for("the picture before", || (bench.shot(session, "back.png") == overridden).then_some(()));
 
     // Main is killed: no preview outlives it, and overrides are there and apply.
@@ -180,16 +174,16 @@ fn components_are_shown_by_themselves_reloaded_and_promoted_into() {
     // An override of a component by itself, promoted, is in its file, comments and all.
     let set =
         json!([{ "scope": "component", "instance": "ui.button", "path": "/label", "value": "Promoted" }]);
-    bench.ask(json!({ "run": { "setOverrides": { "set": set } } }));
+    bench.ask(json!({ "runCommand": { "command": { "setOverrides": { "set": set } } } }));
     let overridden = bench.next_shot(plain, "overridden.png", &before);
-    bench.ask(json!({ "run": { "promoteOverrides": "all" } }));
+    bench.ask(json!({ "runCommand": { "command": { "promoteOverrides": "all" } } }));
     let file = bench.workspace.join("components/button.component.yaml");
     let text = fs::read_to_string(&file).unwrap();
     assert!(text.contains("default: Promoted") && text.starts_with("# A button."), "{text}");
     wait_for("the same picture from the file", || {
         (bench.shot(plain, "promoted.png") == overridden).then_some(())
     });
-    bench.ask(json!("undo"));
+    bench.ask(json!({ "undoLast": {} }));
     assert!(!fs::read_to_string(&file).unwrap().contains("Promoted"));
     wait_for("the override again", || (bench.shot(plain, "undone.png") == overridden).then_some(()));
 
@@ -326,9 +320,9 @@ impl PreviewFixture {
     fn outcome_of(&mut self, component: &str) -> String {
         let before = self.previews();
         let screen = json!({ "width": 640, "height": 480, "quarters": 4, "dark": false });
-        let start = json!({ "preview": { "start": { "shows": { "component": { "component": component } }, "screen": screen } } });
+        let start = json!({ "startPreview": { "shows": { "component": { "component": component } }, "screen": screen } });
         let Ok(answer) = self.client.request(start).unwrap() else { return "refused".to_owned() };
-        let session = answer["preview"]["started"].as_u64().unwrap();
+        let session = answer.as_u64().unwrap();
         let outcome = wait_for("an outcome", || {
             for pid in self.previews().into_iter().filter(|pid| !before.contains(pid)) {
                 let ran = cpu_ticks(pid).unwrap_or_default();
@@ -341,7 +335,7 @@ impl PreviewFixture {
                 _ => None,
             }
         });
-        self.preview(json!({ "close": session }));
+        self.ask(json!({ "closePreview": { "session": session } }));
         outcome
     }
 }

@@ -34,7 +34,7 @@ fn difference(left: &[u8], right: &[u8]) -> f64 {
 }
 
 fn document(home: &HomeFixture, workspace: &Path) -> Value {
-    Client::connect(home, workspace).unwrap().request(json!("document")).unwrap().unwrap()
+    Client::connect(home, workspace).unwrap().request(json!({ "readDocument": {} })).unwrap().unwrap()
 }
 
 fn board(workspace: &Path, name: &str) -> GraphDocument {
@@ -78,7 +78,7 @@ fn a_killed_window_comes_back_where_it_was() {
     screen.tool("xdotool", &["key", "ctrl+a"]);
     let mut client = Client::connect(&home, &workspace).unwrap();
     wait_until("main to be told of the selection", || {
-        let instance = client.request(json!("instance")).unwrap().unwrap();
+        let instance = client.request(json!({ "describeInstance": {} })).unwrap().unwrap();
         let seen: Option<OnScreenView> = serde_json::from_value(instance["onScreen"].clone()).unwrap();
         let selected: BTreeSet<ElementId> = seen.into_iter().flat_map(|seen| seen.selection).collect();
         selected.is_superset(&everything)
@@ -238,7 +238,7 @@ fn two_workspaces_are_served_side_by_side() {
     assert_eq!(found, expected);
     assert!(listed_now.iter().all(|view| view["window"] == false));
     // What is done in one is not done in the other.
-    let add = json!({"run": {"addBoard": {"kind": "spec", "title": "Only here"}}});
+    let add = json!({"runCommand": {"command": {"addBoard": {"kind": "spec", "title": "Only here"}}}});
     Client::connect(&home, &workspaces[0]).unwrap().request(add).unwrap().unwrap();
     let count = |workspace: &PathBuf| document(&home, workspace)["boards"].as_array().unwrap().len();
     assert_eq!((count(&workspaces[0]), count(&workspaces[1])), (2, 1));
@@ -287,7 +287,7 @@ fn a_request_to_quit_ends_it_as_well() {
     let home = HomeFixture::new();
     let workspace = home.workspace("workspace", "blank");
     let mut running = Running::serve(&home, &workspace);
-    let answer = Client::connect(&home, &workspace).unwrap().request(json!("quit")).unwrap();
+    let answer = Client::connect(&home, &workspace).unwrap().request(json!({ "quit": {} })).unwrap();
     assert_eq!(answer, Ok(json!(null)));
     assert_eq!(running.end().code, Some(0));
     assert_eq!(leftovers(&home), Vec::<String>::new());
@@ -300,23 +300,23 @@ fn workspaces_are_made_opened_listed_and_forgotten_from_a_running_draftboard() {
     let (first, second) = (home.workspace("first", "blank"), home.path("second"));
     let running = Running::serve(&home, &first);
     let mut client = Client::connect(&home, &first).unwrap();
-    let made = client.request(json!({"new": {"path": second, "template": "threeTier"}})).unwrap();
+    let made = client.request(json!({"createWorkspace": {"path": second, "template": "threeTier"}})).unwrap();
     assert_eq!(made, Ok(json!("opened")));
     // The old connection belongs to the old workspace.
     let mut client = Client::connect(&home, &second).unwrap();
-    let again = client.request(json!({"new": {"path": second, "template": "spec"}})).unwrap();
+    let again = client.request(json!({"createWorkspace": {"path": second, "template": "spec"}})).unwrap();
     assert!(again.unwrap_err()["message"].as_str().unwrap().contains("is already a workspace"));
     fs::remove_dir_all(&first).unwrap();
-    let refused = client.request(json!({"open": first})).unwrap().unwrap_err();
+    let refused = client.request(json!({"openWorkspace": { "path": first }})).unwrap().unwrap_err();
     assert!(refused["message"].is_string(), "{refused}");
-    let listed = client.request(json!("recents")).unwrap().unwrap();
+    let listed = client.request(json!({ "listRecents": {} })).unwrap().unwrap();
     let names: Vec<&str> =
         listed.as_array().unwrap().iter().map(|recent| recent["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["second", "first"]);
     assert!(listed[0]["problem"].is_null() && listed[1]["problem"].is_string(), "{listed}");
-    let left = client.request(json!({"forgetRecent": first})).unwrap().unwrap();
+    let left = client.request(json!({"forgetRecent": { "path": first }})).unwrap().unwrap();
     assert_eq!(left.as_array().unwrap().len(), 1);
-    let example = client.request(json!("openExample")).unwrap();
+    let example = client.request(json!({ "openExample": {} })).unwrap();
     assert_eq!(example, Ok(json!(null)));
     drop(running);
 }
@@ -333,7 +333,8 @@ fn a_last_workspace_that_does_not_open_is_no_dead_end() {
     wait_for("the example", || {
         Some(&example).filter(|folder| folder.is_dir()).and_then(|_| record_of(&home, &example))
     });
-    let listed = Client::connect(&home, &example).unwrap().request(json!("recents")).unwrap().unwrap();
+    let listed =
+        Client::connect(&home, &example).unwrap().request(json!({ "listRecents": {} })).unwrap().unwrap();
     let failed = listed.as_array().unwrap().iter().find(|recent| recent["name"] == "gone");
     assert!(failed.unwrap()["problem"].is_string(), "{listed}");
     drop(running);
@@ -464,20 +465,20 @@ fn a_failed_import_makes_no_workspace() {
     fs::write(infra.join("broken.tf"), "resource \"a\" {\n  b = [\n").unwrap();
     let running = Running::serve(&home, &first);
     let mut client = Client::connect(&home, &first).unwrap();
-    let refused = client.request(json!({"importFolder": infra})).unwrap().unwrap_err();
+    let refused = client.request(json!({"importFolder": { "path": infra }})).unwrap().unwrap_err();
     assert!(
         refused["message"].as_str().unwrap().starts_with("broken.tf: HCL parse error in line 2"),
         "{refused}"
     );
     assert!(!home.path("infra-draftboard").exists());
-    let listed = client.request(json!("recents")).unwrap().unwrap();
+    let listed = client.request(json!({ "listRecents": {} })).unwrap().unwrap();
     assert!(!listed.to_string().contains("infra-draftboard"), "{listed}");
-    let shown = client.request(json!("instance")).unwrap().unwrap();
+    let shown = client.request(json!({ "describeInstance": {} })).unwrap().unwrap();
     assert_eq!(shown["workspace"], json!(first.canonicalize().unwrap()));
 
     fs::write(infra.join("broken.tf"), "resource \"terraform_data\" \"a\" {}\n").unwrap();
-    let imported = client.request(json!({"importFolder": infra})).unwrap().unwrap();
-    assert!(imported["imported"].is_object(), "{imported}");
+    let imported = client.request(json!({"importFolder": { "path": infra }})).unwrap().unwrap();
+    assert!(imported["board"].is_string(), "{imported}");
     assert!(!home.path("infra-draftboard-2").exists());
     let made = document(&home, &home.path("infra-draftboard"));
     assert_eq!(made["nodes"].as_array().map(Vec::len), Some(1), "{made}");

@@ -34,7 +34,7 @@ use test_support::{
 
 /// The audit, whose chain holds.
 fn audit(client: &mut Client) -> Vec<AuditEntry> {
-    let answer = client.request(json!({"audit": {"after": 0, "limit": 1_000}})).unwrap().unwrap();
+    let answer = client.request(json!({ "readAudit": {"after": 0, "limit": 1_000}})).unwrap().unwrap();
     let lines: Vec<AuditLine> = serde_json::from_value(answer).unwrap();
     journal::check_audit(None, &lines).unwrap();
     lines.iter().map(|line| serde_json::from_str(&line.text).unwrap()).collect()
@@ -241,7 +241,7 @@ fn an_approval_of_the_user_outlives_a_restart_and_holds_for_one_folder() {
 // ---- requests to apply ---------------------------------------------------------------------------------------------------
 
 fn run(client: &mut Client, command: Value) {
-    client.request(json!({ "run": command })).unwrap().unwrap();
+    client.request(json!({ "runCommand": { "command": command } })).unwrap().unwrap();
 }
 
 fn add_data(client: &mut Client, name: &str) {
@@ -352,11 +352,10 @@ fn a_yes_to_an_apply_is_a_yes_to_the_plan_that_is_shown() {
     assert_eq!(plan["state"]["ready"]["counts"]["remove"], 3, "{plan}");
     desk.decide(&["accept", &number]);
     wait_for("the destruction", || (resources(&desk.workspace) == 0).then_some(()));
-    let board = client.request(json!("document")).unwrap().unwrap()["boards"][0]["id"].clone();
+    let board = client.request(json!({ "readDocument": {} })).unwrap().unwrap()["boards"][0]["id"].clone();
     let history = wait_for("the record", || {
-        let answer =
-            client.request(json!({ "terraform": { "history": { "board": board } } })).unwrap().unwrap();
-        let last = answer["terraform"]["history"][0].clone();
+        let answer = client.request(json!({ "listRuns": { "board": board } })).unwrap().unwrap();
+        let last = answer[0].clone();
         last["state"]["succeeded"].is_object().then_some(last)
     });
     assert_eq!(history["operation"], "applyPlan", "{history}");
@@ -512,7 +511,10 @@ fn the_terminal_lists_the_gravest_first_and_takes_a_side_effect_only_with_its_ca
         {"addNode": {"board": "cloud", "type": "aws/compute/alb", "name": "front"}},
         {"updateNode": {"node": "front", "references": {"subnet_ids": ["a", "b"]}}}
     ]);
-    client.request(json!({"run": {"batch": {"commands": commands}}})).unwrap().unwrap();
+    client
+        .request(json!({ "runCommand": { "command": {"batch": {"commands": commands}} } }))
+        .unwrap()
+        .unwrap();
     let mut agent = Agent::greeted(&desk.home, &desk.workspace, Era::Handshake, &[]);
     propose(&mut agent, &["first"], "A note");
     propose(&mut agent, &["second"], "Another note");
@@ -623,8 +625,8 @@ fn a_kill_while_proposals_are_accepted_leaves_each_of_them_accepted_once_or_not_
 fn check(home: &HomeFixture, workspace: &Path, told: &Told) -> (usize, usize) {
     let mut client = Client::connect(home, workspace).unwrap();
     let entries = audit_all(&mut client);
-    let document = client.request(json!("document")).unwrap().unwrap();
-    let log = client.request(json!({"log": {"limit": 1_000}})).unwrap().unwrap();
+    let document = client.request(json!({ "readDocument": {} })).unwrap().unwrap();
+    let log = client.request(json!({ "readLog": {"limit": 1_000}})).unwrap().unwrap();
     let mut operations = BTreeMap::new();
     for entry in log.as_array().unwrap() {
         let again = operations.insert(entry["revision"].as_u64().unwrap(), entry["summary"].clone());
@@ -662,7 +664,8 @@ fn check(home: &HomeFixture, workspace: &Path, told: &Told) -> (usize, usize) {
 fn audit_all(client: &mut Client) -> Vec<AuditEntry> {
     let (mut all, mut after): (Vec<AuditLine>, u64) = (Vec::new(), 0);
     loop {
-        let answer = client.request(json!({"audit": {"after": after, "limit": 1_000}})).unwrap().unwrap();
+        let answer =
+            client.request(json!({ "readAudit": {"after": after, "limit": 1_000}})).unwrap().unwrap();
         let mut lines: Vec<AuditLine> = serde_json::from_value(answer).unwrap();
         let Some(last) = lines.last() else { break };
         after = last.number;
@@ -869,7 +872,10 @@ fn an_empty_heredoc_hides_nothing_from_a_plan_that_nobody_looks_at() {
             let plan = unwatched.run("plan", 60);
             assert_ne!(plan["data"]["success"], true, "{kind}: {plan}");
             let mut client = Client::connect(&unwatched.home, &unwatched.workspace).unwrap();
-            client.request(json!({"run": {"remove": {"nodes": ["hides"]}}})).unwrap().unwrap();
+            client
+                .request(json!({ "runCommand": { "command": {"remove": {"nodes": ["hides"]}} } }))
+                .unwrap()
+                .unwrap();
         }
     }
     fs::write(unwatched.file("own.tf"), verbatim).unwrap();

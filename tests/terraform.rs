@@ -403,28 +403,28 @@ fn grep(folder: &Path, needle: &str) -> Vec<PathBuf> {
 }
 
 fn board_of(client: &mut Client) -> String {
-    let document = client.request(json!("document")).unwrap().unwrap();
+    let document = client.request(json!({ "readDocument": {} })).unwrap().unwrap();
     document["boards"][0]["id"].as_str().unwrap().to_owned()
 }
 
 fn start(client: &mut Client, operation: &str) -> u64 {
     let board = board_of(client);
-    let run = json!({ "run": { "board": board, "operation": operation, "confirmed": true, "secrets": [] } });
-    let started = client.request(json!({ "terraform": run })).unwrap().unwrap();
-    started["terraform"]["started"]["run"].as_u64().unwrap_or_else(|| panic!("{started}"))
+    let run =
+        json!({ "startRun": { "board": board, "operation": operation, "confirmed": true, "secrets": [] } });
+    let started = client.request(run).unwrap().unwrap();
+    started.as_u64().unwrap_or_else(|| panic!("{started}"))
 }
 
 /// The lines of a run up to the moment when it is so.
 fn until(client: &mut Client, run: u64, is_so: impl Fn(&Value, &[String]) -> bool) -> Vec<String> {
     let mut lines = Vec::new();
     wait_for("a run to come so far", || {
-        let asked = json!({ "terraform": { "lines": { "run": run, "from": lines.len() } } });
+        let asked = json!({ "readRunLines": { "run": run, "from": lines.len() } });
         let answer = client.request(asked).unwrap().unwrap();
-        let answer = &answer["terraform"]["lines"];
         let texts =
-            answer["lines"].as_array().unwrap().iter().map(|line| line["text"].as_str().unwrap().to_owned());
+            answer[1].as_array().unwrap().iter().map(|line| line["text"].as_str().unwrap().to_owned());
         lines.extend(texts);
-        is_so(&answer["run"], &lines).then(|| lines.clone())
+        is_so(&answer[0], &lines).then(|| lines.clone())
     })
 }
 
@@ -452,8 +452,8 @@ fn a_killed_draftboard_leaves_no_process_and_the_next_one_says_what_happened() {
     let running = bench.serve();
     let mut client = Client::connect(&bench.home, &bench.workspace).unwrap();
     let board = board_of(&mut client);
-    let history = client.request(json!({ "terraform": { "history": { "board": board } } })).unwrap().unwrap();
-    let last = &history["terraform"]["history"][0];
+    let history = client.request(json!({ "listRuns": { "board": board } })).unwrap().unwrap();
+    let last = &history[0];
     assert_eq!((&last["operation"], &last["state"]), (&json!("apply"), &json!("interrupted")), "{history}");
     let log = fs::read_to_string(bench.workspace.join(last["log"].as_str().unwrap())).unwrap();
     assert!(log.contains("started"), "{log}");
@@ -485,7 +485,7 @@ fn a_cancelled_run_leaves_no_process() {
     until(&mut client, run, |_, lines| {
         lines.iter().any(|line| line.contains("started") && !line.contains("sleep"))
     });
-    client.request(json!({ "terraform": { "cancel": { "run": run } } })).unwrap().unwrap();
+    client.request(json!({ "cancelRun": { "run": run } })).unwrap().unwrap();
     until(&mut client, run, |view, _| view["state"].get("cancelled").is_some());
     assert_eq!(bench.home.processes(), [running.pid()], "main alone is left");
     assert_eq!(running.stop().code, Some(0));

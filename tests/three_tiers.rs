@@ -102,7 +102,7 @@ fn differing(before: &[u8], after: &[u8]) -> usize {
 }
 
 fn names(client: &mut Client) -> BTreeSet<String> {
-    let document = client.request(json!("document")).unwrap().unwrap();
+    let document = client.request(json!({ "readDocument": {} })).unwrap().unwrap();
     document["nodes"]
         .as_array()
         .unwrap()
@@ -112,7 +112,7 @@ fn names(client: &mut Client) -> BTreeSet<String> {
 }
 
 fn revision(client: &mut Client) -> u64 {
-    client.request(json!("document")).unwrap().unwrap()["revision"].as_u64().unwrap()
+    client.request(json!({ "readDocument": {} })).unwrap().unwrap()["revision"].as_u64().unwrap()
 }
 
 fn set(names: &[&str]) -> BTreeSet<String> {
@@ -177,7 +177,7 @@ fn an_agent_builds_three_tiers_and_a_reviewer_takes_all_but_one_by_mouse() {
     );
 
     // The graph, the files and Terraform's files are as expected.
-    let document = client.request(json!("document")).unwrap().unwrap();
+    let document = client.request(json!({ "readDocument": {} })).unwrap().unwrap();
     let node = |name: &str| {
         let nodes = document["nodes"].as_array().unwrap();
         nodes.iter().find(|node| node["name"] == name).unwrap_or_else(|| panic!("{name}")).clone()
@@ -195,7 +195,7 @@ fn an_agent_builds_three_tiers_and_a_reviewer_takes_all_but_one_by_mouse() {
         assert!(hcl.contains(part), "{part} in {hcl}");
     }
     assert!(!hcl.contains("secretsmanager"), "{hcl}");
-    client.request(json!("save")).unwrap().unwrap();
+    client.request(json!({ "saveFiles": {} })).unwrap().unwrap();
     let file = fs::read_to_string(workspace.join("boards/infrastructure.board.json")).unwrap();
     assert!(file.contains("shop_db") && !file.contains("shop_key"), "{file}");
 
@@ -209,7 +209,7 @@ fn an_agent_builds_three_tiers_and_a_reviewer_takes_all_but_one_by_mouse() {
     assert_eq!(until("ctrl+z", &BTreeSet::new()), applied + 1, "one step");
     assert_eq!(until("ctrl+shift+z", &all_but_one), applied + 2, "and one forward");
     let later = json!({"addNode": {"board": "infrastructure", "type": "notes/sticky", "name": "later", "at": {"x": 3000, "y": 0}}});
-    client.request(json!({ "run": later })).unwrap().unwrap();
+    client.request(json!({ "runCommand": { "command": later } })).unwrap().unwrap();
     designer.press("ctrl+shift+h");
     screen.settled();
     // The log, newest first, each operation with its button at the end of its line.

@@ -339,7 +339,7 @@ fn the_first_minute_of_somebody_new() {
     // The film's theme is kept there as well.
     let settings = fs::read_to_string(home.path("config/draftboard/settings.toml")).unwrap_or_default();
     assert!(!settings.contains("guarded"), "the mode is the demo's alone: {settings}");
-    let recents = designer.request(json!("recents")).unwrap();
+    let recents = designer.request(json!({ "listRecents": {} })).unwrap();
     let names: Vec<&str> =
         recents.as_array().unwrap().iter().map(|recent| recent["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["example"]);
@@ -356,7 +356,7 @@ fn see_the_plan(designer: &DesignerFixture<'_>, film: &Film) {
         designer.press("Return");
         std::thread::sleep(PRESS);
         designer.press("Return");
-        let lines = |run: u64| designer.request(json!({"terraform": {"lines": {"run": run, "from": 0}}}));
+        let lines = |run: u64| designer.request(json!({"readRunLines": {"run": run, "from": 0}}));
         try_wait_for_within(Duration::from_secs(6), || {
             let mut texts = (1..4).filter_map(|run| lines(run).ok()).map(|lines| lines.to_string());
             texts.find(|text| text.contains("Plan: "))

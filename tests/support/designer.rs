@@ -111,11 +111,11 @@ impl<'a> DesignerFixture<'a> {
     // ---- what is there -----------------------------------------------------------------------------------------------
 
     fn ask(&self, request: &str) -> Value {
-        self.client.borrow_mut().request(json!(request)).unwrap().unwrap()
+        self.client.borrow_mut().request(json!({ request: {} })).unwrap().unwrap()
     }
 
     pub(crate) fn document(&self) -> GraphDocument {
-        serde_json::from_value(self.ask("document")).unwrap()
+        serde_json::from_value(self.ask("readDocument")).unwrap()
     }
 
     /// A new node is called after its type, which may be its name already.
@@ -125,12 +125,12 @@ impl<'a> DesignerFixture<'a> {
     }
 
     pub(crate) fn saved(&self) -> bool {
-        let view = self.ask("instance");
+        let view = self.ask("describeInstance");
         view["saved"] == view["revision"]
     }
 
     pub(crate) fn sees(&self) -> Option<OnScreenView> {
-        serde_json::from_value(self.ask("instance")["onScreen"].clone()).unwrap()
+        serde_json::from_value(self.ask("describeInstance")["onScreen"].clone()).unwrap()
     }
 
     /// Waits until what is on the screen is as wanted.
@@ -301,7 +301,7 @@ impl Drop for DesignerFixture<'_> {
             let path = format!("{}/{test}.png", env!("CARGO_TARGET_TMPDIR"));
             drop(self.screen.tool("import", &["-window", "root", &path]));
             // Main may be gone by now.
-            let seen = self.client.borrow_mut().request(json!("instance"));
+            let seen = self.client.borrow_mut().request(json!({ "describeInstance": {} }));
             println!("the window as it was: {path}\n{seen:?}");
         }
     }

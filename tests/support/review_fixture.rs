@@ -101,7 +101,7 @@ impl ReviewFixture {
     }
 
     pub(crate) fn names(&self) -> BTreeSet<String> {
-        let document = self.client().request(json!("document")).unwrap().unwrap();
+        let document = self.client().request(json!({ "readDocument": {} })).unwrap().unwrap();
         let nodes = document["nodes"].as_array().unwrap();
         nodes.iter().map(|node| node["name"].as_str().unwrap().to_owned()).collect()
     }

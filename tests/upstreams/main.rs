@@ -77,8 +77,8 @@ fn serve(home: &HomeFixture, workspace: &Path) -> Running {
 
 fn states(home: &HomeFixture, workspace: &Path) -> Vec<(String, Value)> {
     let mut client = Client::connect(home, workspace).unwrap();
-    let answer = client.request(json!({"upstream": "list"})).unwrap().unwrap();
-    let servers = answer["upstream"]["view"]["servers"].as_array().unwrap().clone();
+    let answer = client.request(json!({"listServers": {}})).unwrap().unwrap();
+    let servers = answer["servers"].as_array().unwrap().clone();
     servers
         .iter()
         .map(|server| (server["slug"].as_str().unwrap().to_owned(), server["state"].clone()))
@@ -105,7 +105,7 @@ fn text(answer: &Value) -> &str {
 
 fn calls(home: &HomeFixture, workspace: &Path) -> Vec<AuditEntry> {
     let mut client = Client::connect(home, workspace).unwrap();
-    let answer = client.request(json!({"audit": {"after": 0, "limit": 1_000}})).unwrap().unwrap();
+    let answer = client.request(json!({ "readAudit": {"after": 0, "limit": 1_000}})).unwrap().unwrap();
     let lines: Vec<AuditLine> = serde_json::from_value(answer).unwrap();
     journal::check_audit(None, &lines).unwrap();
     let entries = lines.iter().map(|line| serde_json::from_str::<AuditEntry>(&line.text).unwrap());
@@ -188,7 +188,7 @@ fn a_call_goes_by_its_policy_and_is_audited() {
     // In mode observe neither ours nor theirs does anything.
     let all = tool_names(&mut agent);
     let mut client = Client::connect(&home, &workspace).unwrap();
-    client.request(json!({"mcp": {"setMode": "observe"}})).unwrap().unwrap();
+    client.request(json!({"setAgentMode": {"mode": "observe"}})).unwrap().unwrap();
     let observed = tool_names(&mut agent);
     let guarded: Vec<&String> = all.iter().filter(|name| !observed.contains(name)).collect();
     assert!(guarded.len() > 15 && guarded.iter().any(|name| *name == "plain__echo"), "{guarded:?}");
@@ -199,7 +199,7 @@ fn a_call_goes_by_its_policy_and_is_audited() {
             "{name}: {refused}"
         );
     }
-    client.request(json!({"mcp": {"setMode": "guarded"}})).unwrap().unwrap();
+    client.request(json!({"setAgentMode": {"mode": "guarded"}})).unwrap().unwrap();
     // It is gone from the surface when its server is.
     let stopped = home.run(&["upstream", "stop", "plain", "-w", workspace.to_str().unwrap()]);
     assert_eq!(stopped.code, Some(0), "{stopped:?}");

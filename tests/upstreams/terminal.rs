@@ -72,13 +72,13 @@ fn servers_are_imported_and_found_in_a_registry_and_what_is_required_is_given_fi
     let form = &found.data()[0]["offers"][0]["form"];
     // MC-NT4 through the executable: the form as the registry filled it in is not kept, and the field is named.
     let mut client = crate::Client::connect(&home, &workspace).unwrap();
-    let refused = client.request(json!({"upstream": {"add": {"form": form}}})).unwrap().unwrap_err();
+    let refused = client.request(json!({"addServer": {"form": form}})).unwrap().unwrap_err();
     assert_eq!(refused["code"], "VALIDATION_ERROR", "{refused}");
     assert_eq!(refused["field"], "env_vars.TIMER_KEY", "{refused}");
     let mut given = form.clone();
     given["variables"][0]["value"] = json!({"typed": "hunter3-hunter3"});
-    let added = client.request(json!({"upstream": {"add": {"form": given}}})).unwrap().unwrap();
-    assert_eq!(added["upstream"]["server"]["brief"]["slug"], "timer", "{added}");
+    let added = client.request(json!({"addServer": {"form": given}})).unwrap().unwrap();
+    assert_eq!(added["brief"]["slug"], "timer", "{added}");
     assert_eq!(running.stop().code, Some(0));
 }
 

@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use shared_protocol::{
     ProposalId, ProposalState, Refusal,
     decisions::{
-        AcceptProposal, DecidedProposal, GrantApproval, OpenProposal, ProposalDecision, ReviewRequest,
-        SubmitDecision,
+        AcceptProposal, CloseProposal, DecidedProposal, GrantApproval, OpenProposal, ProposalDecision,
+        ReviewRequest, SubmitDecision,
     },
     mcp::McpMode,
     messages::{FromTerminal, ToRenderer, ToTerminal},
@@ -165,6 +165,42 @@ fn an_agent_builds_a_reviewer_takes_all_but_one_and_one_undo_takes_it_back() {
     assert!(names(&agents).is_empty());
     let events: Vec<AuditEvent> = agents.audit().iter().map(|entry| entry.event).collect();
     assert_eq!(events, [AuditEvent::Begin, AuditEvent::Submit, AuditEvent::Accept]);
+}
+
+/// The proposals that a window was sent until the queue says this, by number and count of elements.
+fn proposals_until(heard: &Receiver<ToRenderer>, last: (u64, usize)) -> Vec<(u64, usize)> {
+    let mut sent = Vec::new();
+    while sent.last() != Some(&last) {
+        if let ToRenderer::Proposal(details) = heard.recv_timeout(PATIENCE).unwrap() {
+            sent.push((details.brief.number, details.elements.len()));
+        }
+    }
+    sent
+}
+
+#[test]
+fn a_window_is_sent_the_draft_that_it_follows_or_the_proposal_that_a_person_opened() {
+    let agents = guarded();
+    let (stream, _) = agents.bridge();
+    let heard = agents.window();
+    let first = id_of(&ok(&stream, "add_resource", note("a")));
+    ok(&stream, "add_resource", note("b"));
+    assert_eq!(proposals_until(&heard, (1, 2)), [(1, 1), (1, 2)]);
+    // What changes nothing of it sends nothing of it; submitting does.
+    agents.request(RunCommand { command: crate::testing::add_note() });
+    ok(&stream, "submit_proposal", json!({ "title": "Two" }));
+    let second = id_of(&ok(&stream, "add_resource", note("c")));
+    assert_eq!(proposals_until(&heard, (2, 1)), [(1, 2), (2, 1)]);
+    // While a person looks at one, the other is not sent, and what they open is the response.
+    agents.review(OpenProposal { proposal: first }).unwrap();
+    ok(&stream, "add_resource", note("d"));
+    agents.review(CloseProposal { proposal: first }).unwrap();
+    assert_eq!(proposals_until(&heard, (2, 2)), [(2, 2)]);
+    // A draft that was closed is not followed.
+    agents.review(CloseProposal { proposal: second }).unwrap();
+    ok(&stream, "add_resource", note("e"));
+    let all = |message: ToRenderer| matches!(message, ToRenderer::Proposal(_)).then_some(());
+    assert_eq!(heard.try_iter().find_map(all), None);
 }
 
 #[test]

@@ -4,8 +4,7 @@ use crate::shop::Shop;
 use egui::{Key, Theme};
 use egui_kittest::kittest::{NodeT, Queryable};
 use shared_protocol::{
-    Actor, ActorKind, BoardId, Command, NodeId, PropKey, PropValue, ProposalId, Refusal, RefusalCode,
-    Revision,
+    Actor, ActorKind, Command, NodeId, PropKey, PropValue, ProposalId, Refusal, RefusalCode, Revision,
     decisions::{DrawPagePictures, PlanProposal, PlanStart, ReviewRequest, WindowRequest},
     messages::{ProblemSeverity, ToRenderer},
     preview_sessions::PreviewImage,

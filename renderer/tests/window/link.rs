@@ -1,6 +1,6 @@
 //! The socket: the hello, messages either way, and the end.
 
-use crate::shop::Shop;
+use crate::shop::{Shop, response};
 use renderer::{MainConnection, MainConnectionEvent};
 use shared_protocol::{
     Command, Revision,
@@ -138,4 +138,20 @@ fn a_full_queue_is_told_and_never_waited_for() {
     assert!(link.next().is_none());
     let second = link.request(WorkbenchRequest::from(SaveFiles {}));
     assert!(matches!(link.next(), Some(MainConnectionEvent::NotSent { request, .. }) if request == second));
+}
+
+#[test]
+fn a_response_to_no_request_or_of_another_type_ends_the_window() {
+    let mut shop = Shop::open();
+    shop.main.send(ToRenderer::Response { request: 77, result: response(Ok(())) });
+    shop.window.run();
+    assert!(shop.window.state().lost().is_some_and(|why| why.contains("was not sent")));
+    for wrong in [Vec::new(), vec![1, 9], vec![1, 0, 0]] {
+        let mut shop = Shop::open();
+        shop.press_with(egui::Modifiers::COMMAND, egui::Key::S);
+        let request = shop.main.request_id(|request| matches!(request, WorkbenchRequest::SaveFiles(_)));
+        shop.main.send(ToRenderer::Response { request, result: Ok(wrong.clone()) });
+        shop.window.run();
+        assert!(shop.window.state().lost().is_some_and(|why| why.contains("a response")), "{wrong:?}");
+    }
 }

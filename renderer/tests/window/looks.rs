@@ -64,7 +64,7 @@ fn draws_what_opens_over_it() {
             Refusal::new(RefusalCode::ContainmentError, "a database cannot stand on the board itself")
                 .hint("It stands in Subnet, Frame.")
                 .suggest(["aws/database/dynamodb_table".to_owned()]);
-        shop.press_with(egui::Modifiers::COMMAND, egui::Key::S);
+        shop.press_with(Modifiers::COMMAND, Key::S);
         let request = shop.main.request_id(|request| matches!(request, WorkbenchRequest::SaveFiles(_)));
         shop.main.send(ToRenderer::Response { request, result: Err(refusal) });
         shop.settle();

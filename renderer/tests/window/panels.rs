@@ -6,8 +6,8 @@ use egui_kittest::kittest::Queryable;
 use shared_protocol::{
     Actor, ActorKind, BoardKind, Command, ElementId, OperationKind, Refusal, RefusalCode, Revision,
     messages::{
-        ConflictResolution, FromRenderer, HeldBoard, HeldReason, OperationLogEntry, ToRenderer,
-        WorkspaceNotice, WorkspaceStatus,
+        ConflictResolution, HeldBoard, HeldReason, OperationLogEntry, ToRenderer, WorkspaceNotice,
+        WorkspaceStatus,
     },
     requests::{ResolveBoard, RevertOperation, RunCommand, WorkbenchRequest},
 };

@@ -25,7 +25,10 @@ use shared_protocol::{
         ReadOperations, RunCommand, SavedFiles, StartedDemo, WorkbenchRequest,
     },
 };
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, OnceLock},
+};
 
 pub(crate) struct Main {
     from_window: Receiver<FromRenderer>,
@@ -313,6 +316,14 @@ fn is_lookup(request: &WorkbenchRequest) -> bool {
 pub(crate) struct App {
     link: Option<MainConnection>,
     workbench: Option<Workbench>,
+    lost: Arc<OnceLock<String>>,
+}
+
+impl App {
+    /// The reason that the window ended.
+    pub(crate) fn lost(&self) -> Option<&str> {
+        self.lost.get().map(String::as_str)
+    }
 }
 
 pub(crate) type Window = Harness<'static, App>;
@@ -324,7 +335,7 @@ pub(crate) fn open(link: MainConnection, size: (f32, f32), theme: egui::Theme) -
         .build_ui_state(
             |ui, app: &mut App| {
                 if let Some(link) = app.link.take() {
-                    app.workbench = Some(Workbench::new(ui.ctx(), link));
+                    app.workbench = Some(Workbench::new(ui.ctx(), link).reporting_to(Arc::clone(&app.lost)));
                 }
                 if let Some(workbench) = &mut app.workbench {
                     workbench.receive(ui.ctx());
@@ -333,7 +344,7 @@ pub(crate) fn open(link: MainConnection, size: (f32, f32), theme: egui::Theme) -
                     workbench.show_ui(&mut ui.new_child(whole));
                 }
             },
-            App { link: Some(link), workbench: None },
+            App { link: Some(link), workbench: None, lost: Arc::default() },
         );
     window.input_mut().system_theme = Some(theme);
     window.run();

@@ -6,7 +6,7 @@ use egui_kittest::kittest::Queryable;
 use shared_protocol::{
     Command, ElementId, GraphFragment,
     command::NodeAlignment,
-    messages::{FromRenderer, ToRenderer, WorkspaceStatus},
+    messages::{ToRenderer, WorkspaceStatus},
     requests::{RedoLast, RunCommand, SaveFiles, UndoLast, WorkbenchRequest},
 };
 

@@ -5,7 +5,7 @@ use egui::{Key, Modifiers, Theme};
 use egui_kittest::kittest::Queryable;
 use shared_protocol::{
     AddNode, Command, ProposalId, ProposalState,
-    messages::{FromRenderer, ToRenderer},
+    messages::ToRenderer,
     requests::{CloseTour, SaveFiles, StartedDemo, WorkbenchRequest},
 };
 
