@@ -253,7 +253,7 @@ fn it_shows_a_component() {
         .show("{ type: box, style: { width: fill, height: 100, background: '#ff0000' } }", json!(null));
     preview.until(|message| matches!(message, FromPreview::Frame { revision: 1, .. }));
     let mut pixels = vec![[0; 4]; 200 * 100];
-    assert_eq!(reader.take(&mut pixels), FrameCopy::Frame);
+    assert_eq!(reader.copy_frame(&mut pixels), FrameCopy::Frame);
     assert!(pixels.iter().all(|pixel| *pixel == [255, 0, 0, 255]));
     preview.send(&ToPreview::Ping { number: 1 }, None);
     preview.until(|message| matches!(message, FromPreview::Pong { number: 1 }));

@@ -43,7 +43,7 @@ impl CommandPalette {
         if view.is_some_and(|view| !view.bundles.bundles.is_empty()) {
             specs.search(&self.picker.query);
         }
-        let found = find_all(view, specs.found(), &self.picker.query);
+        let found = find_all(view, specs.search_results(), &self.picker.query);
         let (entries, found): (Vec<PickerEntry<'_>>, Vec<WindowAction>) =
             found.into_iter().map(|found| (found.entry, found.action)).unzip();
         let popup = PickerPopup {
@@ -66,7 +66,7 @@ fn find_all<'a>(
     entities: &[EntitySummary],
     query: &str,
 ) -> Vec<PaletteMatch<'a>> {
-    let facts = CommandFacts::of(view);
+    let facts = CommandFacts::from_view(view);
     let mut found: Vec<PaletteMatch<'a>> =
         COMMANDS.iter().filter_map(|def| command(def, &facts, query)).collect();
     if let Some(view) = view {

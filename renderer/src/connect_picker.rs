@@ -30,7 +30,7 @@ impl ConnectPicker {
 
     /// Returns `false` when the list closes.
     pub(crate) fn show_ui(&mut self, context: &Context, view: &FrameView<'_>) -> bool {
-        let targets = self.fitting(view);
+        let targets = self.fitting_nodes(view);
         let entries: Vec<PickerEntry<'_>> = targets.iter().map(|node| entry(view, node)).collect();
         let popup = PickerPopup {
             id: "connect to",
@@ -57,7 +57,7 @@ impl ConnectPicker {
     }
 
     /// Existing targets that match the query, best match first.
-    fn fitting<'a>(&self, view: &FrameView<'a>) -> Vec<&'a Node> {
+    fn fitting_nodes<'a>(&self, view: &FrameView<'a>) -> Vec<&'a Node> {
         let nodes = self.targets.iter().filter_map(|id| view.snapshot.node(*id));
         let mut found: Vec<(u32, &Node)> = nodes
             .filter_map(|node| {

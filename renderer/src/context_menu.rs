@@ -36,7 +36,7 @@ impl ContextMenu {
 
     /// Returns `false` when the menu closes.
     pub(crate) fn show_ui(&mut self, context: &Context, view: &FrameView<'_>) -> bool {
-        let facts = CommandFacts::of(Some(view));
+        let facts = CommandFacts::from_view(Some(view));
         let groups = if self.on_element { ELEMENT_COMMANDS } else { BOARD_COMMANDS };
         let is_first_frame = std::mem::replace(&mut self.fresh, false);
         let shown = popup_ui(context, "context menu", PopupPlace::At(self.at), is_first_frame, |ui| {

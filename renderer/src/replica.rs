@@ -10,7 +10,7 @@ use shared_protocol::{
     review::{ProposalDetails, ReviewView},
     terraform::{TerraformRunId, TerraformRunLine, TerraformView},
     trace_link::TraceLinksView,
-    upstreams::UpstreamsView,
+    upstreams::ManagedServersView,
 };
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -35,7 +35,7 @@ pub struct Replica {
     pub(crate) terraform: TerraformView,
     pub(crate) review: ReviewView,
     pub(crate) previews: PreviewsView,
-    pub(crate) upstreams: UpstreamsView,
+    pub(crate) upstreams: ManagedServersView,
     /// A resync is in progress. Patches are ignored until the full workspace arrives.
     waiting: bool,
 }

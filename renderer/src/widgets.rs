@@ -324,23 +324,23 @@ pub(crate) fn paint_severity(
 pub(crate) struct TabButton<'a> {
     pub(crate) id: egui::Id,
     pub(crate) text: &'a str,
-    pub(crate) chosen: bool,
+    pub(crate) is_selected: bool,
     pub(crate) sense: Sense,
 }
 
 /// Draws a tab: plain text, underlined when selected.
 pub(crate) fn tab_ui(ui: &mut Ui, theme: &WorkbenchTheme, tab: TabButton<'_>) -> Response {
-    let color = if tab.chosen { theme.text } else { theme.text_muted };
+    let color = if tab.is_selected { theme.text } else { theme.text_muted };
     let galley = ui.painter().layout_no_wrap(tab.text.to_owned(), body_font(ui), color);
     let (_, rect) = ui.allocate_space(vec2(galley.size().x + 20.0, ui.available_height()));
     let response = ui.interact(rect, tab.id, tab.sense);
-    response.widget_info(|| WidgetInfo::selected(Role::Tab, ui.is_enabled(), tab.chosen, tab.text));
+    response.widget_info(|| WidgetInfo::selected(Role::Tab, ui.is_enabled(), tab.is_selected, tab.text));
     if ui.is_rect_visible(rect) {
         focus_ring(ui, theme, rect.shrink(1.0), &response);
         let color = if response.hovered() { theme.text } else { color };
         let at = Align2::CENTER_CENTER.align_size_within_rect(galley.size(), rect).min;
         ui.painter().galley_with_override_text_color(at, galley, color);
-        if tab.chosen {
+        if tab.is_selected {
             let line = Rect::from_min_max(
                 pos2(rect.left() + 8.0, rect.bottom() - 2.0),
                 pos2(rect.right() - 8.0, rect.bottom()),

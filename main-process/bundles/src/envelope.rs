@@ -44,7 +44,7 @@ impl BundleToolResponse {
         }
     }
 
-    pub(crate) fn of(mut self, bundle_id: &str) -> Self {
+    pub(crate) fn with_bundle_id(mut self, bundle_id: &str) -> Self {
         self.bundle_id = Some(bundle_id.to_owned());
         self
     }

@@ -54,7 +54,7 @@ mod yaml;
 pub use bundle_set::{BundleConfigError, BundleSource, Bundles};
 pub use changes::{BundleChangePlan, BundleCommitError, PlannedFileEdit, commit, plan};
 pub use coverage::RelationCoverage;
-pub use critique::{PendingCritique, critique};
+pub use critique::{PendingCritique, begin_critique};
 pub use diagnostic::{BundleFinding, BundleFindingSeverity, BundleFindingSource};
 pub use envelope::{BundleToolEnvelope, BundleToolResponse};
 pub use files::BundleFileError;

@@ -29,7 +29,7 @@ pub(super) enum AuditVerb {
 
 pub(super) fn run(asked: &AuditVerb, at: &WorkspaceArguments) -> ExitCode {
     let done = match asked {
-        AuditVerb::Export => each(at, |lines| {
+        AuditVerb::Export => for_each_line(at, |lines| {
             for line in lines {
                 match serde_json::to_string(line) {
                     Ok(text) => format::print(&format::visible_json(&text)),
@@ -41,8 +41,8 @@ pub(super) fn run(asked: &AuditVerb, at: &WorkspaceArguments) -> ExitCode {
         .map(|_| None),
         AuditVerb::Verify { file: None } => {
             let mut end = None;
-            each(at, |lines| {
-                end = check_audit(end.take(), lines).map_err(|broken| damaged(&broken))?;
+            for_each_line(at, |lines| {
+                end = check_audit(end.take(), lines).map_err(|broken| damaged_chain_refusal(&broken))?;
                 Ok(())
             })
             .map(|()| Some(end))
@@ -66,11 +66,11 @@ pub(super) fn run(asked: &AuditVerb, at: &WorkspaceArguments) -> ExitCode {
     }
 }
 
-fn each(
+fn for_each_line(
     at: &WorkspaceArguments,
     mut take: impl FnMut(&[AuditLine]) -> Result<(), Refusal>,
 ) -> Result<(), Refusal> {
-    let mut reached = ReachedWorkspace::at(at.workspace.as_deref())?;
+    let mut reached = ReachedWorkspace::resolve(at.workspace.as_deref())?;
     let mut after = 0;
     loop {
         let lines = reached.request(ReadAudit { after, limit: MAX_AUDIT_ENTRIES })?;
@@ -99,11 +99,11 @@ fn verify_file(path: &Path) -> Result<Option<(u64, String)>, Refusal> {
             continue;
         }
         let line: AuditLine = serde_json::from_str(&text).map_err(|error| unreadable(error.to_string()))?;
-        end = check_audit(end.take(), &[line]).map_err(|broken| damaged(&broken))?;
+        end = check_audit(end.take(), &[line]).map_err(|broken| damaged_chain_refusal(&broken))?;
     }
 }
 
-fn damaged(broken: &journal::AuditChainError) -> Refusal {
+fn damaged_chain_refusal(broken: &journal::AuditChainError) -> Refusal {
     Refusal::new(RefusalCode::Conflict, broken.to_string())
         .hint("The log was edited or the disk failed. Compare it with a backup.")
 }

@@ -55,7 +55,7 @@ impl Agents {
         &self,
         decision: D,
     ) -> Result<D::Response, Refusal> {
-        let reviewer = Reviewer::at_window("ada".to_owned());
+        let reviewer = Reviewer::in_window("ada".to_owned());
         let response = wait_for(PATIENCE, |responder| {
             self.running().host.decide(Into::into(decision), reviewer, JsonResponder(responder));
         })?;

@@ -8,7 +8,7 @@ use processes::{Instance, LockError, PublishError, RuntimeDir, RuntimeDirError, 
 use shared_protocol::{Refusal, RefusalCode};
 use std::{io, path::Path, sync::Arc};
 use user_folders as paths;
-use workspace::now;
+use workspace::time_and_seed;
 use workspace::{CreateWorkspaceError, OpenWorkspaceError, Workspace, WorkspaceOwnership};
 
 #[derive(Debug, thiserror::Error)]
@@ -53,7 +53,7 @@ pub(crate) struct Session {
 struct HeldLock(WorkspaceLock);
 
 impl WorkspaceOwnership for HeldLock {
-    fn hold(&self) -> Result<(), String> {
+    fn reacquire(&self) -> Result<(), String> {
         self.0.hold().map_err(|error| error.to_string())
     }
 }
@@ -69,12 +69,12 @@ impl Session {
     /// Lists the workspace among the user's own, with their standing approvals.
     pub(super) fn list(&mut self) {
         self.workspace.keep_approvals_in(paths::approvals());
-        paths::remember(self.workspace.root());
+        paths::add_recent(self.workspace.root());
     }
 
     /// As [`Self::open`], for a workspace that is not listed among the user's own.
     pub(crate) fn open_unlisted(root: &Path) -> Result<Self, SessionError> {
-        Self::open_in(root, &RuntimeDir::of_user()?, RuntimeDirs::of_user().usable())
+        Self::open_in(root, &RuntimeDir::of_user()?, RuntimeDirs::of_user().directories())
     }
 
     /// As [`Self::open`], with the folder for its socket and the folders of other instances; leaves no other trace in the
@@ -92,7 +92,7 @@ impl Session {
         let (changed, changes) = crossbeam_channel::bounded::<FileChange>(256);
         let watcher = WorkspaceWatcher::start(lock.workspace(), changed)
             .inspect_err(|error| tracing::error!(%error, "edits by other programs will not be detected"));
-        let mut workspace = Workspace::open(root, now())?;
+        let mut workspace = Workspace::open(root, time_and_seed())?;
         workspace.owned_by(Box::new(HeldLock(lock.clone())));
         let instance = Instance::publish(runtime, elsewhere, lock, env!("CARGO_PKG_VERSION"))?;
         Ok(Self { workspace, instance, server: None, watcher: watcher.ok(), changes })
@@ -127,7 +127,7 @@ impl Session {
     }
 
     /// Records for local tools where agents connect over HTTP.
-    pub(super) fn announce(&mut self, address: Option<&AgentsAddress>) {
+    pub(super) fn record_address(&mut self, address: Option<&AgentsAddress>) {
         let (url, token) = address.map(|address| (address.url.clone(), address.token.clone())).unzip();
         if let Err(error) = self.instance.announce_mcp(url, token) {
             tracing::error!(%error, "the discovery record does not say where agents connect");

@@ -132,7 +132,7 @@ pub struct ConfigProblem {
 
 impl ConfigProblem {
     /// The message for a person.
-    pub fn words(&self) -> String {
+    pub fn describe(&self) -> String {
         match self.suggestions.first() {
             Some(nearest) => format!("{}. Did you mean `{nearest}`?", self.message),
             None => self.message.clone(),
@@ -149,11 +149,11 @@ impl ConfigProblem {
 
 struct Check<'a> {
     boards: &'a [&'a str],
-    found: Vec<ConfigProblem>,
+    problems: Vec<ConfigProblem>,
 }
 
 impl FieldType {
-    fn words(&self) -> String {
+    fn describe(&self) -> String {
         match self {
             Text => "a text",
             TextList => "a list of texts",
@@ -188,14 +188,14 @@ impl FieldType {
 }
 
 impl Check<'_> {
-    fn look_at(&mut self, field: &FieldType, path: &str, value: &Value) {
+    fn check_value(&mut self, field: &FieldType, path: &str, value: &Value) {
         if !field.fits(value) {
             let found = match value {
                 Value::String(text) if !matches!(field, Text) => format!("{text:?}"),
                 other => kind_of(other).to_owned(),
             };
             let hint = "Use the expected form, or null to remove it.";
-            let message = format!("`{path}` is {found}; expected {}", field.words());
+            let message = format!("`{path}` is {found}; expected {}", field.describe());
             let near = match (field, value) {
                 (BackendType, Value::String(text)) => authority::similar(text, BACKENDS.into_iter()),
                 _ => Vec::new(),
@@ -207,12 +207,12 @@ impl Check<'_> {
             let inner = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
             match field {
                 Table(fields) => match fields.iter().find(|(name, _)| name == key) {
-                    Some((_, known)) => self.look_at(known, &inner, value),
+                    Some((_, known)) => self.check_value(known, &inner, value),
                     None => self.add_unknown(fields, &inner, key, value),
                 },
                 Arguments(known) => {
                     match known.iter().find(|(_, names)| names.split(' ').any(|name| name == key)) {
-                        Some((known, _)) => self.look_at(known, &inner, value),
+                        Some((known, _)) => self.check_value(known, &inner, value),
                         None => {
                             let provider = path.rsplit('.').next().unwrap_or_default();
                             let message =
@@ -224,7 +224,7 @@ impl Check<'_> {
                         }
                     }
                 }
-                Named(known) => self.look_at(known, &inner, value),
+                Named(known) => self.check_value(known, &inner, value),
                 Boards(known) => {
                     if !self.boards.contains(&key.as_str()) && !value.is_null() {
                         let boards = self.boards.join(", ");
@@ -234,7 +234,7 @@ impl Check<'_> {
                         let hint = "Use the name of a board; list_boards shows them.";
                         self.add(&inner, message, near, hint, ProblemSeverity::Warning);
                     }
-                    self.look_at(known, &inner, value);
+                    self.check_value(known, &inner, value);
                 }
                 Providers => {
                     let arguments = match key.as_str() {
@@ -242,11 +242,11 @@ impl Check<'_> {
                         "azurerm" => &AZURERM,
                         _ => &OTHER_PROVIDER,
                     };
-                    self.look_at(arguments, &inner, value);
+                    self.check_value(arguments, &inner, value);
                     for (argument, form) in [("version", &VersionConstraint), ("source", &Text)] {
                         // The known providers have both among their arguments.
                         if let Some(value) = value.get(argument).filter(|_| matches!(arguments, Named(_))) {
-                            self.look_at(form, &format!("{inner}.{argument}"), value);
+                            self.check_value(form, &format!("{inner}.{argument}"), value);
                         }
                     }
                 }
@@ -258,7 +258,7 @@ impl Check<'_> {
     fn add_unknown(&mut self, fields: &[(&str, FieldType)], path: &str, key: &str, value: &Value) {
         let near = authority::similar(key, fields.iter().map(|(name, _)| *name));
         let known: Vec<String> =
-            fields.iter().map(|(name, field)| format!("{name} ({})", field.words())).collect();
+            fields.iter().map(|(name, field)| format!("{name} ({})", field.describe())).collect();
         let known = known.join(", ");
         let message = format!("`{path}` is not a setting of draftboard.toml; expected one of {known}");
         // An unknown table at the top level may belong to a later version.
@@ -275,7 +275,7 @@ impl Check<'_> {
         hint: &'static str,
         severity: ProblemSeverity,
     ) {
-        self.found.push(ConfigProblem { path: path.to_owned(), message, suggestions, hint, severity });
+        self.problems.push(ConfigProblem { path: path.to_owned(), message, suggestions, hint, severity });
     }
 }
 
@@ -302,9 +302,9 @@ pub fn problems_of_file(text: &str, boards: &[&str]) -> Vec<ConfigProblem> {
 }
 
 fn problems(fields: &Map<String, Value>, boards: &[&str]) -> Vec<ConfigProblem> {
-    let mut check = Check { boards, found: Vec::new() };
-    check.look_at(&PROJECT, "", &Value::Object(fields.clone()));
-    check.found
+    let mut check = Check { boards, problems: Vec::new() };
+    check.check_value(&PROJECT, "", &Value::Object(fields.clone()));
+    check.problems
 }
 
 /// A version constraint of Terraform: comparisons separated by commas, each an operator and a version of up to three numbers.
@@ -434,7 +434,7 @@ mod tests {
                     [infrastructure]\nrequired-version = 'banana'\n[infrastructure.boards.gone]\ntags = {}\n";
         let found = problems_of_file(text, &["main"]);
         let severity = |words: &str| {
-            found.iter().find(|problem| problem.words().contains(words)).map(|problem| problem.severity)
+            found.iter().find(|problem| problem.describe().contains(words)).map(|problem| problem.severity)
         };
         assert_eq!(severity("Did you mean `infrastructure`?"), Some(ProblemSeverity::Error), "{found:?}");
         assert_eq!(severity("`zzz` is not a setting"), Some(ProblemSeverity::Warning), "{found:?}");

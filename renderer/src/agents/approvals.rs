@@ -4,7 +4,7 @@
 use crate::{
     view::{FrameView, WindowAction},
     widgets::{focus_stroke, muted_ui},
-    wording::{ago, line, now},
+    wording::{ago, line, unix_millis},
 };
 use canvas::theme::WorkbenchTheme;
 use egui::{RichText, TextEdit, Ui};
@@ -13,7 +13,7 @@ use shared_protocol::{
     decisions::{GrantApproval, RevokeApproval},
     proposal::Risk,
     review::{ApprovalArea, ApprovalGrant, ApprovalScope, StandingApproval},
-    text::counted,
+    text::count_noun,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -100,15 +100,15 @@ fn approval_ui(ui: &mut Ui, view: &FrameView<'_>, approval: &StandingApproval) {
         let boards = if boards.is_empty() { "all boards".to_owned() } else { boards.join(", ") };
         let until = match (for_this_run, grant.expires) {
             (true, _) => "for this run".to_owned(),
-            (false, Some(expires)) => crate::features::review::words::expiry(now(), expires),
+            (false, Some(expires)) => crate::features::review::words::expiry(unix_millis(), expires),
             (false, None) => "until revoked".to_owned(),
         };
         let used = if *used == 0 {
             "not used yet".to_owned()
         } else {
-            format!("used {}", counted(*used as usize, "time"))
+            format!("used {}", count_noun(*used as usize, "time"))
         };
-        let given = format!("granted by {} {}", line(by), ago(now(), *granted));
+        let given = format!("granted by {} {}", line(by), ago(unix_millis(), *granted));
         muted_ui(ui, view.theme, format!("{boards} · {until} · {used} · {given}"));
     });
 }
@@ -179,7 +179,8 @@ impl ApprovalForm {
 
     fn grant(&self) -> ApprovalGrant {
         let client = Some(self.client.trim().to_owned()).filter(|client| !client.is_empty());
-        let expires = APPROVAL_TERMS.get(self.term).and_then(|(_, term)| *term).map(|term| now() + term);
+        let expires =
+            APPROVAL_TERMS.get(self.term).and_then(|(_, term)| *term).map(|term| unix_millis() + term);
         let boards = self.boards.iter().copied().collect();
         ApprovalGrant { client, scope: ApprovalScope(self.areas.clone()), boards, expires }
     }

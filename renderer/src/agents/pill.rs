@@ -16,17 +16,17 @@ use shared_protocol::{
 const WIDTH: f32 = 320.0;
 
 pub(crate) fn pill_ui(ui: &mut Ui, view: &FrameView<'_>) {
-    let (text, hint) = words(view.mcp);
+    let (text, hint) = labels(view.mcp);
     let button = Button::new(RichText::new(format!("     {text}")).small()).frame_when_inactive(false);
     let response = ui.add(button).accessible_name(text).on_hover_text(hint);
-    mark(ui, view.theme, view.mcp, &response);
+    paint_state_mark(ui, view.theme, view.mcp, &response);
     Popup::from_toggle_button_response(&response)
         .close_behavior(PopupCloseBehavior::CloseOnClickOutside)
         .show(|ui| popover_ui(ui, view));
 }
 
 /// The label and tooltip of the pill.
-fn words(mcp: &McpView) -> (String, String) {
+fn labels(mcp: &McpView) -> (String, String) {
     let port = mcp.port.map(|port| format!(" {port}")).unwrap_or_default();
     match (&mcp.error, mcp.mode) {
         (_, McpMode::Off) => ("MCP off".to_owned(), "Agents cannot connect.".to_owned()),
@@ -38,7 +38,7 @@ fn words(mcp: &McpView) -> (String, String) {
 
 /// Paints a filled disc when the server listens, a ring when it is off, and a disc with a bar on error. The shape differs
 /// so that colour alone never carries the state.
-fn mark(ui: &Ui, theme: &WorkbenchTheme, mcp: &McpView, response: &Response) {
+fn paint_state_mark(ui: &Ui, theme: &WorkbenchTheme, mcp: &McpView, response: &Response) {
     let centre = response.rect.left_center() + vec2(11.0, 0.0);
     match (mcp.mode, &mcp.error) {
         (McpMode::Off, _) => {

@@ -1,7 +1,7 @@
 //! Carries commands of features to where they are performed: messages to their feature, requests to main, actions to the
 //! window.
 
-use super::{Workbench, view_of};
+use super::{Workbench, build_view};
 use crate::{
     features::{
         inspector::{InspectorMessage, InspectorReply},
@@ -132,7 +132,7 @@ impl Workbench {
                 queue.sender(|commands| self.inspector.receive(*reply, commands));
             }
             FeatureReply::Review(reply) => {
-                let view = view_of(&self.replica, &self.session, &self.theme, self.counted());
+                let view = build_view(&self.replica, &self.session, &self.theme, self.badge_counts());
                 if let Some(view) = view {
                     queue.feature(&view, context, |cx| self.review.receive(*reply, cx));
                 }
@@ -149,7 +149,9 @@ impl Workbench {
     /// view, and so nothing that a message could be about.
     pub(super) fn deliver(&mut self, message: impl Into<FeatureMessage>, context: &Context) {
         let mut queue = CommandQueue::default();
-        let Some(view) = view_of(&self.replica, &self.session, &self.theme, self.counted()) else { return };
+        let Some(view) = build_view(&self.replica, &self.session, &self.theme, self.badge_counts()) else {
+            return;
+        };
         match message.into() {
             FeatureMessage::Inspector(message) => {
                 queue.feature(&view, context, |cx| self.inspector.handle(message, cx));

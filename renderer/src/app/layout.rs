@@ -1,6 +1,6 @@
 //! The layout of the window: top bars, dock, status bar and popups.
 
-use super::{Workbench, dispatch::CommandQueue, view_of};
+use super::{Workbench, build_view, dispatch::CommandQueue};
 use crate::{
     agents::guide::setup_guide_ui,
     commands::CommandId,
@@ -44,10 +44,10 @@ impl Workbench {
 
     fn top_ui(&mut self, ui: &mut Ui, queue: &mut CommandQueue) {
         let theme = &self.theme;
-        let view = view_of(&self.replica, &self.session, theme, self.counted());
+        let view = build_view(&self.replica, &self.session, theme, self.badge_counts());
         let bar = frame(theme, Margin { left: 8, right: 8, top: 4, bottom: 0 });
         Panel::top("menu bar").frame(bar).show_separator_line(false).show(ui, |ui| {
-            menu_bar_ui(ui, theme, view.as_ref(), |id| self.is_on(id), &self.session.actions);
+            menu_bar_ui(ui, theme, view.as_ref(), |id| self.is_toggled(id), &self.session.actions);
         });
         let Some(view) = view else { return };
         let tabs = frame(theme, Margin { left: 8, right: 8, top: 2, bottom: 0 });
@@ -67,7 +67,7 @@ impl Workbench {
 
     fn status_ui(&mut self, ui: &mut Ui, queue: &mut CommandQueue) {
         let theme = &self.theme;
-        let Some(view) = view_of(&self.replica, &self.session, theme, self.counted()) else { return };
+        let Some(view) = build_view(&self.replica, &self.session, theme, self.badge_counts()) else { return };
         let zoom =
             view.board.and_then(|board| self.canvases.get(&board)).map(|canvas| canvas.viewport().zoom);
         Panel::bottom("status bar")
@@ -91,7 +91,7 @@ impl Workbench {
         self.tour_ui(context);
         self.popups_ui(context);
         queue.collect(&self.session.actions);
-        let view = view_of(&self.replica, &self.session, &self.theme, self.counted());
+        let view = build_view(&self.replica, &self.session, &self.theme, self.badge_counts());
         if let Some(view) = view {
             queue.feature(&view, context, |cx| self.terraform.dialog_ui(cx));
         }
@@ -99,8 +99,8 @@ impl Workbench {
 
     fn popups_ui(&mut self, context: &Context) {
         let actions = &self.session.actions;
-        let counts = self.counted();
-        let view = view_of(&self.replica, &self.session, &self.theme, counts);
+        let counts = self.badge_counts();
+        let view = build_view(&self.replica, &self.session, &self.theme, counts);
         let overlays = &mut self.overlays;
         if let Some(view) = &view {
             let specs = &mut self.panels.specs;
@@ -127,7 +127,7 @@ impl Workbench {
             let mcp = &self.replica.mcp;
             page.show_ui(context, &self.theme, &mut self.settings, mcp, view.as_ref(), actions)
         });
-        let card = self.tour.as_ref().and_then(Tour::card);
+        let card = self.tour.as_ref().and_then(Tour::card_area);
         self.notices.show_ui(context, &self.theme, STATUS_HEIGHT + 12.0, card, actions);
     }
 }
@@ -149,8 +149,8 @@ impl DockContent for DockedPanels<'_> {
         if panel == PanelId::Canvas {
             return workbench.board_ui(ui, queue);
         }
-        let counts = workbench.counted();
-        let view = view_of(&workbench.replica, &workbench.session, &workbench.theme, counts);
+        let counts = workbench.badge_counts();
+        let view = build_view(&workbench.replica, &workbench.session, &workbench.theme, counts);
         let Some(view) = view else { return };
         let context = &ui.ctx().clone();
         match panel {

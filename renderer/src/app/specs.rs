@@ -32,7 +32,7 @@ impl Workbench {
             SpecAction::Close(page) => self.close_page(&page),
             SpecAction::Edit(entity) => self.panels.specs.edit(&entity),
             SpecAction::Save => self.save_page(),
-            SpecAction::AskDelete(entity) => self.ask_delete(entity),
+            SpecAction::AskDelete(entity) => self.confirm_delete(entity),
             SpecAction::Delete(entity) => {
                 self.panels.specs.delete(&entity);
                 self.send_spec_requests();
@@ -48,12 +48,12 @@ impl Workbench {
     pub(super) fn run_spec_command(&mut self, id: Id, context: &Context) {
         match id {
             Id::SpecBack => {
-                self.session.history.back();
-                self.turned();
+                self.session.history.go_back();
+                self.handle_navigation();
             }
             Id::SpecForward => {
                 self.session.history.forward();
-                self.turned();
+                self.handle_navigation();
             }
             _ => {}
         }
@@ -100,14 +100,14 @@ impl Workbench {
                 if self.session.history.current() == Some(&page) {
                     self.session.history.replace(SpecPage::Entity(entity));
                 } else {
-                    self.session.history.forget(&page);
+                    self.session.history.remove(&page);
                 }
-                self.turned();
-                self.notices.tell(ToastTone::Good, format!("Created {id}"), Vec::new());
+                self.handle_navigation();
+                self.notices.show(ToastTone::Good, format!("Created {id}"), Vec::new());
             }
             SpecOutcome::Deleted(entity) => {
                 let more = vec!["Undo restores it.".to_owned()];
-                self.notices.tell(ToastTone::Good, format!("Deleted {}", entity.id), more);
+                self.notices.show(ToastTone::Good, format!("Deleted {}", entity.id), more);
                 self.close_page(&SpecPage::Entity(entity));
             }
         }
@@ -124,17 +124,17 @@ impl Workbench {
 
     fn open_page(&mut self, page: SpecPage) {
         self.session.history.open(page);
-        self.turned();
+        self.handle_navigation();
     }
 
-    fn turned(&mut self) {
-        self.panels.specs.turned(self.session.history.current());
+    fn handle_navigation(&mut self) {
+        self.panels.specs.handle_navigation(self.session.history.current());
         self.dock.show(PanelId::Reader);
     }
 
     fn close_page(&mut self, page: &SpecPage) {
-        self.session.history.forget(page);
-        self.panels.specs.turned(self.session.history.current());
+        self.session.history.remove(page);
+        self.panels.specs.handle_navigation(self.session.history.current());
         if self.session.history.current().is_none() {
             self.dock.close(PanelId::Reader);
         }
@@ -147,7 +147,7 @@ impl Workbench {
         self.send_spec_requests();
     }
 
-    fn ask_delete(&mut self, entity: EntityRef) {
+    fn confirm_delete(&mut self, entity: EntityRef) {
         let referrers = self.panels.specs.referrers(&entity);
         self.dialogs.open(ModalDialog::DeleteEntity { entity, referrers });
     }

@@ -8,7 +8,7 @@ mod keys;
 mod table;
 
 pub(crate) use facts::CommandFacts;
-pub(crate) use keys::{KeyChord, pressed};
+pub(crate) use keys::{KeyChord, consume_presses};
 pub(crate) use table::COMMANDS;
 
 use crate::panel_id::{PanelId, PanelSide};

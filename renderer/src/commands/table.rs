@@ -16,7 +16,7 @@ const fn group(def: CommandDef) -> CommandDef {
     CommandDef { starts_group: true, ..def }
 }
 
-const fn typing(def: CommandDef) -> CommandDef {
+const fn while_typing(def: CommandDef) -> CommandDef {
     CommandDef { while_typing: true, ..def }
 }
 
@@ -59,7 +59,7 @@ pub(crate) const COMMANDS: &[CommandDef] = &[
     group(review(Id::CloseProposal, "Close proposal", &[])),
     group(row(Id::ReviewNewest, Menu::Review, "Open newest proposal", &[], Needs::Workspace)),
     row(Id::Panel(PanelId::Audit), Menu::Review, "Audit", &[], Needs::Workspace),
-    typing(row(
+    while_typing(row(
         Id::Welcome,
         Menu::File,
         "Open or create workspace…",
@@ -69,11 +69,23 @@ pub(crate) const COMMANDS: &[CommandDef] = &[
     row(Id::OpenFolder, Menu::File, "Open folder…", &[], Needs::Workspace),
     row(Id::OpenExample, Menu::File, "Open example workspace", &[], Needs::Workspace),
     row(Id::StartDemo, Menu::File, "Show me a proposal", &[], Needs::Workspace),
-    group(typing(row(Id::Save, Menu::File, "Save", &[Keys::ctrl(Key::S)], Needs::Workspace))),
-    group(typing(row(Id::ExportBoard, Menu::File, "Export board…", &[Keys::ctrl(Key::E)], Needs::Board))),
+    group(while_typing(row(Id::Save, Menu::File, "Save", &[Keys::ctrl(Key::S)], Needs::Workspace))),
+    group(while_typing(row(
+        Id::ExportBoard,
+        Menu::File,
+        "Export board…",
+        &[Keys::ctrl(Key::E)],
+        Needs::Board,
+    ))),
     row(Id::ImportTerraform, Menu::File, "Import Terraform folder…", &[], Needs::Workspace),
-    group(typing(row(Id::Settings, Menu::File, "Settings…", &[Keys::ctrl(Key::Comma)], Needs::Nothing))),
-    group(typing(row(Id::Quit, Menu::File, "Quit", &[Keys::ctrl(Key::Q)], Needs::Nothing))),
+    group(while_typing(row(
+        Id::Settings,
+        Menu::File,
+        "Settings…",
+        &[Keys::ctrl(Key::Comma)],
+        Needs::Nothing,
+    ))),
+    group(while_typing(row(Id::Quit, Menu::File, "Quit", &[Keys::ctrl(Key::Q)], Needs::Nothing))),
     row(Id::Undo, Menu::Edit, "Undo", &[Keys::ctrl(Key::Z)], Needs::Undo),
     row(Id::Redo, Menu::Edit, "Redo", &[Keys::ctrl_shift(Key::Z), Keys::ctrl(Key::Y)], Needs::Redo),
     group(row(Id::Cut, Menu::Edit, "Cut", &[Keys::ctrl(Key::X)], Needs::EditableNodes(1))),
@@ -215,7 +227,13 @@ pub(crate) const COMMANDS: &[CommandDef] = &[
     row(Id::DarkTheme, Menu::View, "Dark theme", &[], Needs::Nothing),
     row(Id::HighContrastTheme, Menu::View, "High contrast theme", &[], Needs::Nothing),
     row(Id::SystemTheme, Menu::View, "Use system theme", &[], Needs::Nothing),
-    typing(row(Id::CommandPalette, Menu::Help, "Command palette…", &[Keys::ctrl(Key::K)], Needs::Nothing)),
+    while_typing(row(
+        Id::CommandPalette,
+        Menu::Help,
+        "Command palette…",
+        &[Keys::ctrl(Key::K)],
+        Needs::Nothing,
+    )),
     row(Id::SetupGuide, Menu::Help, "Connect an agent", &[], Needs::Nothing),
     row(Id::Shortcuts, Menu::Help, "Keyboard shortcuts", &[Keys::plain(Key::Questionmark)], Needs::Nothing),
     row(Id::ReportProblem, Menu::Help, "Report a problem…", &[], Needs::Nothing),

@@ -24,11 +24,11 @@ fn new_title(template: WorkspaceTemplate) -> &'static str {
 
 /// The start folder for choosing another workspace: the parent of this one, or the home folder when this workspace lies
 /// in a hidden folder, as the example does.
-fn beside(root: &str) -> PathBuf {
-    beside_or_at(root, std::env::var_os("HOME").map(PathBuf::from))
+fn start_folder(root: &str) -> PathBuf {
+    parent_or_home(root, std::env::var_os("HOME").map(PathBuf::from))
 }
 
-fn beside_or_at(root: &str, home: Option<PathBuf>) -> PathBuf {
+fn parent_or_home(root: &str, home: Option<PathBuf>) -> PathBuf {
     let root = Path::new(root);
     let is_hidden = root.iter().any(|part| part.as_encoded_bytes().starts_with(b"."));
     let home = home.filter(|home| is_hidden && home.is_absolute());
@@ -56,7 +56,7 @@ impl Dialogs {
     }
 
     /// Opens the native path dialog, or a modal with a text field when no native dialog is available.
-    pub(crate) fn ask_path(&mut self, purpose: PathPurpose, root: &str, context: &Context) {
+    pub(crate) fn open_path_dialog(&mut self, purpose: PathPurpose, root: &str, context: &Context) {
         if self.native.is_some() {
             return;
         }
@@ -96,8 +96,8 @@ mod tests {
     fn a_new_workspace_is_not_put_into_a_hidden_folder() {
         let home = Some(PathBuf::from("/home/ada"));
         let example = "/home/ada/.local/share/draftboard/example";
-        assert_eq!(beside_or_at(example, home.clone()), Path::new("/home/ada"));
-        assert_eq!(beside_or_at("/home/ada/work/shop", home), Path::new("/home/ada/work"));
-        assert_eq!(beside_or_at("/srv/.hidden/shop", None), Path::new("/srv/.hidden"));
+        assert_eq!(parent_or_home(example, home.clone()), Path::new("/home/ada"));
+        assert_eq!(parent_or_home("/home/ada/work/shop", home), Path::new("/home/ada/work"));
+        assert_eq!(parent_or_home("/srv/.hidden/shop", None), Path::new("/srv/.hidden"));
     }
 }

@@ -5,11 +5,11 @@ use crate::{
     commands::CommandId,
     view::{ActionQueue, FrameView, WindowAction},
     widgets::{body_font, empty_state_ui, list_rows_ui, paint_line, small_font},
-    wording::{ago, now},
+    wording::{ago, unix_millis},
 };
 use egui::{Align2, Rect, RichText, Sense, Ui, pos2, vec2};
 use shared_protocol::{
-    mcp::{McpClientTransport, McpClientView, McpEra, McpMode},
+    mcp::{McpClientTransport, McpClientView, McpMode, McpProtocolEra},
     requests::{DisconnectClient, PauseClient, ResumeClient},
 };
 use std::time::Duration;
@@ -38,7 +38,7 @@ pub(crate) fn agents_ui(ui: &mut Ui, view: &FrameView<'_>) {
         });
         return;
     }
-    let now = now();
+    let now = unix_millis();
     list_rows_ui(ui, ROW_HEIGHT, clients.len(), |ui, range| {
         for client in clients.get(range).unwrap_or_default() {
             client_ui(ui, view, client, now);
@@ -72,7 +72,14 @@ fn client_ui(ui: &mut Ui, view: &FrameView<'_>, client: &McpClientView, now: u64
         format!("{} {}", client.name, client.version)
     };
     paint_line(ui, top, Align2::LEFT_CENTER, &name, body_font(ui), theme.text);
-    paint_line(ui, bottom, Align2::LEFT_CENTER, &doing(client, now), small_font(ui), theme.text_muted);
+    paint_line(
+        ui,
+        bottom,
+        Align2::LEFT_CENTER,
+        &describe_activity(client, now),
+        small_font(ui),
+        theme.text_muted,
+    );
     let buttons = Rect::from_min_max(
         pos2(rect.right() - BUTTONS_WIDTH + 4.0, rect.top() + 8.0),
         rect.max - vec2(4.0, 8.0),
@@ -103,14 +110,14 @@ fn buttons_ui(ui: &mut Ui, client: &McpClientView, actions: &ActionQueue) {
 }
 
 /// Describes the last request and its time, the counters, and the transport.
-fn doing(client: &McpClientView, now: u64) -> String {
+fn describe_activity(client: &McpClientView, now: u64) -> String {
     let over = match client.transport {
         McpClientTransport::Http => "HTTP",
         McpClientTransport::Bridge => "bridge",
     };
     let era = match client.era {
-        McpEra::Legacy => "session",
-        McpEra::Modern => "stateless",
+        McpProtocolEra::Legacy => "session",
+        McpProtocolEra::Modern => "stateless",
     };
     let state = match (client.paused, client.reading.is_empty()) {
         (true, _) => "paused".to_owned(),

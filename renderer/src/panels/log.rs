@@ -4,7 +4,7 @@ use crate::{
     main_request::MainRequest,
     view::{FrameView, WindowAction},
     widgets::{body_font, empty_state_ui, paint_line, small_font},
-    wording::{ago, describe_actor, now},
+    wording::{ago, describe_actor, unix_millis},
 };
 use egui::{Align2, Role, Sense, Ui, WidgetInfo, vec2};
 use shared_protocol::{OperationKind, Refusal, Revision, messages::OperationLogEntry, requests::ReadLog};
@@ -28,7 +28,7 @@ pub(crate) struct LogPanel {
 }
 
 impl LogPanel {
-    pub(crate) fn changed(&mut self) {
+    pub(crate) fn mark_stale(&mut self) {
         self.stale = true;
     }
 
@@ -78,7 +78,7 @@ impl LogPanel {
             empty_state_ui(ui, view.theme, "No operations yet", "Changes appear here and can be reverted.");
             return;
         }
-        let now = now();
+        let now = unix_millis();
         ui.spacing_mut().item_spacing.y = 0.0;
         let mut area = egui::ScrollArea::vertical().auto_shrink([false, false]);
         if let Some(place) = place {
@@ -100,7 +100,7 @@ fn entry_ui(ui: &mut Ui, view: &FrameView<'_>, entry: &OperationLogEntry, marked
     if !ui.is_rect_visible(rect) {
         return;
     }
-    let name = format!("Operation {}: {}", entry.revision, words(entry));
+    let name = format!("Operation {}: {}", entry.revision, describe_entry(entry));
     row.widget_info(|| WidgetInfo::selected(Role::ListItem, true, marked, &name));
     if marked {
         ui.painter().rect_filled(rect, 4, theme.selection);
@@ -119,7 +119,7 @@ fn entry_ui(ui: &mut Ui, view: &FrameView<'_>, entry: &OperationLogEntry, marked
     let right = room.with_max_x(room.right() - 76.0).with_min_x(room.left() + room.width() * 0.5);
     let width = paint_line(ui, right, Align2::RIGHT_CENTER, &note, small_font(ui), theme.text_muted);
     let summary = room.with_min_x(number.right() + 4.0).with_max_x(right.right() - width - 12.0);
-    paint_line(ui, summary, Align2::LEFT_CENTER, &words(entry), body_font(ui), theme.text);
+    paint_line(ui, summary, Align2::LEFT_CENTER, &describe_entry(entry), body_font(ui), theme.text);
     let button =
         egui::Rect::from_center_size(egui::pos2(room.right() - 32.0, room.center().y), vec2(62.0, 22.0));
     let mut child = ui.new_child(egui::UiBuilder::new().max_rect(button).id_salt(entry.revision.0));
@@ -133,7 +133,7 @@ fn entry_ui(ui: &mut Ui, view: &FrameView<'_>, entry: &OperationLogEntry, marked
     }
 }
 
-fn words(entry: &OperationLogEntry) -> String {
+fn describe_entry(entry: &OperationLogEntry) -> String {
     match entry.kind {
         OperationKind::Edit => entry.summary.clone(),
         OperationKind::Undo(of) => format!("Undo of {of} · {}", entry.summary),

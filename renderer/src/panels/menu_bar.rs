@@ -11,7 +11,7 @@ use egui::{
     pos2, vec2,
 };
 use shared_protocol::Board;
-use shared_protocol::text::counted;
+use shared_protocol::text::count_noun;
 
 const TAB_HEIGHT: f32 = 32.0;
 const MAX_TAB_WIDTH: f32 = 200.0;
@@ -24,7 +24,7 @@ pub(crate) fn menu_bar_ui(
     is_on: impl Fn(CommandId) -> bool,
     actions: &ActionQueue,
 ) {
-    let facts = CommandFacts::of(view);
+    let facts = CommandFacts::from_view(view);
     egui::MenuBar::new().ui(ui, |ui| {
         for menu in CommandMenu::SHOWN {
             ui.menu_button(menu.title(), |ui| {
@@ -120,7 +120,7 @@ pub(crate) fn board_tabs_ui(ui: &mut Ui, view: &FrameView<'_>) {
 }
 
 fn tab_ui(ui: &mut Ui, view: &FrameView<'_>, board: &Board) {
-    let (theme, chosen, held) = (view.theme, view.board == Some(board.id), view.holds(board.id));
+    let (theme, chosen, held) = (view.theme, view.board == Some(board.id), view.is_board_held(board.id));
     let text = ui.painter().layout_no_wrap(board.title.clone(), body_font(ui), theme.text);
     let problems = view.problem_counts.get(&board.id).copied().unwrap_or_default();
     let count = if problems > 99 { "99+".to_owned() } else { problems.to_string() };
@@ -132,11 +132,11 @@ fn tab_ui(ui: &mut Ui, view: &FrameView<'_>, board: &Board) {
     response.widget_info(|| WidgetInfo::selected(Role::Tab, true, chosen, &name));
     let about = match problems {
         0 => "no problems".to_owned(),
-        many => counted(many, "problem"),
+        many => count_noun(many, "problem"),
     };
     ui.ctx().accesskit_node_builder(response.id, |node| node.set_description(about.as_str()));
     if ui.is_rect_visible(rect) {
-        let look = BoardTabLook { chosen, held, count: count.as_deref() };
+        let look = BoardTabLook { is_selected: chosen, held, count: count.as_deref() };
         paint_tab(ui, theme, board, rect, &response, look);
     }
     if response.clicked() {
@@ -159,7 +159,7 @@ fn tab_ui(ui: &mut Ui, view: &FrameView<'_>, board: &Board) {
 }
 
 struct BoardTabLook<'a> {
-    chosen: bool,
+    is_selected: bool,
     held: bool,
     /// The number of problems.
     count: Option<&'a str>,
@@ -173,7 +173,7 @@ fn paint_tab(
     response: &Response,
     look: BoardTabLook<'_>,
 ) {
-    let BoardTabLook { chosen, held, count } = look;
+    let BoardTabLook { is_selected: chosen, held, count } = look;
     let corners = CornerRadius { nw: 6, ne: 6, sw: 0, se: 0 };
     if chosen {
         ui.painter().rect_filled(rect, corners, theme.canvas);

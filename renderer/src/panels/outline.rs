@@ -21,7 +21,7 @@ pub(crate) struct OutlinePanel {
     /// The selection that the list last scrolled to.
     followed: Option<NodeId>,
     /// The board and revision of `lines`, which are rebuilt only when either changes.
-    known: Option<(BoardId, Revision)>,
+    lines_source: Option<(BoardId, Revision)>,
     lines: Vec<OutlineRow>,
 }
 
@@ -40,14 +40,14 @@ impl OutlinePanel {
         };
         self.unfold_to_selection(view);
         let now = (board, view.snapshot.revision());
-        if self.known != Some(now) {
+        if self.lines_source != Some(now) {
             self.lines = self.walk(view, board);
-            self.known = Some(now);
+            self.lines_source = Some(now);
         }
         // Taken out because drawing a row may fold it; put back below.
         let lines = std::mem::take(&mut self.lines);
         self.tree_ui(ui, view, &lines);
-        if self.known.is_some() {
+        if self.lines_source.is_some() {
             self.lines = lines;
         }
     }
@@ -76,9 +76,9 @@ impl OutlinePanel {
     fn walk(&self, view: &FrameView<'_>, board: BoardId) -> Vec<OutlineRow> {
         let mut lines = Vec::new();
         let mut stack: Vec<(NodeId, usize)> =
-            sorted(view, board, None).into_iter().rev().map(|id| (id, 0)).collect();
+            sorted_children(view, board, None).into_iter().rev().map(|id| (id, 0)).collect();
         while let Some((node, depth)) = stack.pop() {
-            let children = sorted(view, board, Some(node));
+            let children = sorted_children(view, board, Some(node));
             lines.push(OutlineRow { node, depth, children: children.len() });
             if !self.folded.contains(&node) {
                 stack.extend(children.into_iter().rev().map(|id| (id, depth + 1)));
@@ -88,12 +88,12 @@ impl OutlinePanel {
     }
 
     fn fold(&mut self, node: NodeId) -> bool {
-        self.known = None;
+        self.lines_source = None;
         self.folded.insert(node)
     }
 
     fn unfold(&mut self, node: NodeId) -> bool {
-        self.known = None;
+        self.lines_source = None;
         self.folded.remove(&node)
     }
 
@@ -103,7 +103,7 @@ impl OutlinePanel {
             let parent = view.snapshot.node(node).and_then(|node| node.parent);
             for container in view.snapshot.ancestors(parent).map(|node| node.id) {
                 if self.folded.remove(&container) {
-                    self.known = None;
+                    self.lines_source = None;
                 }
             }
         }
@@ -189,7 +189,7 @@ impl OutlinePanel {
             response.request_focus();
             let many = ui.input(|input| input.modifiers.shift || input.modifiers.command);
             view.act(WindowAction::Select(if many {
-                toggled(view.selection, element)
+                toggle_selection(view.selection, element)
             } else {
                 [element].into()
             }));
@@ -205,7 +205,7 @@ fn row_id(node: NodeId) -> egui::Id {
     egui::Id::unique(("outline row", node.bits()))
 }
 
-fn toggled(selection: &BTreeSet<ElementId>, element: ElementId) -> BTreeSet<ElementId> {
+fn toggle_selection(selection: &BTreeSet<ElementId>, element: ElementId) -> BTreeSet<ElementId> {
     let mut selection = selection.clone();
     if !selection.remove(&element) {
         selection.insert(element);
@@ -213,7 +213,7 @@ fn toggled(selection: &BTreeSet<ElementId>, element: ElementId) -> BTreeSet<Elem
     selection
 }
 
-fn sorted(view: &FrameView<'_>, board: BoardId, parent: Option<NodeId>) -> Vec<NodeId> {
+fn sorted_children(view: &FrameView<'_>, board: BoardId, parent: Option<NodeId>) -> Vec<NodeId> {
     let mut children: Vec<NodeId> = view.snapshot.children(board, parent).collect();
     children.sort_by_key(|&id| view.snapshot.placement(id).map(|place| (place.y, place.x, id)));
     children

@@ -118,7 +118,7 @@ impl ProblemsPanel {
         }
         let problems = view.problems.iter().map(ProblemRow::Board);
         let mut entries: Vec<ProblemRow<'_>> = problems
-            .chain(findings::all(view).map(ProblemRow::Told))
+            .chain(findings::all_findings(view).map(ProblemRow::Told))
             .chain(registry.iter().map(ProblemRow::Module))
             .filter(|entry| self.only.is_none_or(|only| only == entry.severity()))
             .collect();
@@ -177,7 +177,7 @@ fn rows_ui(ui: &mut Ui, view: &FrameView<'_>, entries: &[ProblemRow<'_>]) {
 
 fn told_ui(ui: &mut Ui, view: &FrameView<'_>, told: &BoardFinding<'_>) {
     let finding = told.finding;
-    let place = format!("{} · {}", place_of(view, told.board, told.element()), told.origin.word());
+    let place = format!("{} · {}", place_of(view, told.board, told.element()), told.origin.label());
     let row = line_ui(ui, view, finding.severity, &finding.message, &place, Sense::click(), 0.0);
     if row.clicked() {
         view.act(match &finding.prop {
@@ -224,7 +224,7 @@ struct ProblemFix {
 }
 
 fn fix_of(view: &FrameView<'_>, problem: &BoardProblem) -> Option<ProblemFix> {
-    if view.holds(problem.board) {
+    if view.is_board_held(problem.board) {
         return None;
     }
     let id = match problem.element {

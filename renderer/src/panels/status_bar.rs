@@ -8,7 +8,7 @@ use crate::{
     widgets::paint_severity,
 };
 use egui::{Align, Button, Layout, RichText, Sense, Ui, Vec2};
-use shared_protocol::text::counted;
+use shared_protocol::text::count_noun;
 use shared_protocol::{messages::ProblemSeverity, proposal::Risk};
 
 pub(crate) fn status_bar_ui(
@@ -70,7 +70,7 @@ fn saved_ui(ui: &mut Ui, view: &FrameView<'_>) {
 
 fn counts_ui(ui: &mut Ui, view: &FrameView<'_>) {
     let (nodes, edges) = view.counts;
-    let text = format!("{} · {}", counted(nodes, "node"), counted(edges, "edge"));
+    let text = format!("{} · {}", count_noun(nodes, "node"), count_noun(edges, "edge"));
     ui.label(RichText::new(text).small().color(view.theme.text_muted));
 }
 
@@ -78,9 +78,9 @@ fn problems_ui(ui: &mut Ui, view: &FrameView<'_>) {
     let (errors, warnings) = counts(view);
     let text = match (errors, warnings) {
         (0, 0) => "No problems".to_owned(),
-        (errors, 0) => counted(errors, "error"),
-        (0, warnings) => counted(warnings, "warning"),
-        (errors, warnings) => format!("{}, {}", counted(errors, "error"), counted(warnings, "warning")),
+        (errors, 0) => count_noun(errors, "error"),
+        (0, warnings) => count_noun(warnings, "warning"),
+        (errors, warnings) => format!("{}, {}", count_noun(errors, "error"), count_noun(warnings, "warning")),
     };
     if errors + warnings > 0 {
         let severity = if errors > 0 { ProblemSeverity::Error } else { ProblemSeverity::Warning };
@@ -110,7 +110,7 @@ fn review_ui(ui: &mut Ui, view: &FrameView<'_>) {
         paint_severity(ui.painter(), rect.center(), view.theme, ProblemSeverity::Warning);
     }
     let text = RichText::new(format!("{waiting} to review")).small().color(view.theme.text);
-    let name = format!("{} to review", counted(waiting, "proposal"));
+    let name = format!("{} to review", count_noun(waiting, "proposal"));
     let button = ui.add(Button::new(text).frame_when_inactive(false)).accessible_name(name);
     let hint = if is_grave {
         "Open the review queue. At least one proposal removes something."

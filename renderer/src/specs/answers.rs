@@ -69,7 +69,7 @@ pub(crate) struct EntityList {
 }
 
 impl EntityList {
-    fn of(entities: Vec<EntitySummary>) -> Self {
+    fn from_summaries(entities: Vec<EntitySummary>) -> Self {
         let key = |summary: &EntitySummary| format!("{} {}", summary.entity.id, summary.title).to_lowercase();
         Self { keys: entities.iter().map(key).collect(), entities }
     }
@@ -91,9 +91,9 @@ pub(crate) struct LoadedEntity {
 }
 
 impl LoadedEntity {
-    fn of(view: EntityView) -> Self {
+    fn from_view(view: EntityView) -> Self {
         let data = serde_json::from_str(&view.data).unwrap_or_default();
-        let schema = EntityFormSchema::of(&view.schema);
+        let schema = EntityFormSchema::from_view(&view.schema);
         Self { view, data, schema }
     }
 }
@@ -118,7 +118,7 @@ pub(crate) struct SpecAnswers {
     coverage: BTreeMap<String, CachedSpecAnswer<Vec<RelationCoverageView>>>,
     knowledge: BTreeMap<String, CachedSpecAnswer<String>>,
     /// The latest search results, with their query.
-    pub(crate) found: (String, Vec<EntitySummary>),
+    pub(crate) search_results: (String, Vec<EntitySummary>),
     /// The query of the search in progress.
     searching: Option<String>,
     /// The number of the workspace, so that responses about another one are ignored.
@@ -241,7 +241,7 @@ impl SpecAnswers {
     /// Searches all bundles. Only one search runs at a time; the newest query follows it.
     pub(crate) fn search(&mut self, query: &str, limit: u32) {
         let query = query.trim();
-        if query.is_empty() || self.found.0 == query || self.searching.is_some() {
+        if query.is_empty() || self.search_results.0 == query || self.searching.is_some() {
             return;
         }
         self.searching = Some(query.to_owned());
@@ -261,15 +261,15 @@ impl SpecAnswers {
     }
 
     pub(crate) fn receive_entities(&mut self, bundle: String, result: Result<Vec<EntitySummary>, Refusal>) {
-        self.entities.entry(bundle).or_default().receive(result.map(EntityList::of));
+        self.entities.entry(bundle).or_default().receive(result.map(EntityList::from_summaries));
     }
 
     pub(crate) fn receive_entity(&mut self, entity: EntityRef, result: Result<EntityView, Refusal>) {
-        self.entity.entry(entity).or_default().receive(result.map(LoadedEntity::of));
+        self.entity.entry(entity).or_default().receive(result.map(LoadedEntity::from_view));
     }
 
     pub(crate) fn receive_schema(&mut self, key: (String, String), result: Result<SchemaView, Refusal>) {
-        self.schemas.entry(key).or_default().receive(result.map(|view| EntityFormSchema::of(&view)));
+        self.schemas.entry(key).or_default().receive(result.map(|view| EntityFormSchema::from_view(&view)));
     }
 
     pub(crate) fn receive_diagnostics(
@@ -295,7 +295,7 @@ impl SpecAnswers {
     pub(crate) fn receive_found(&mut self, query: String, result: Result<Vec<EntitySummary>, Refusal>) {
         self.searching = None;
         // A failed search counts as no results; the next query tries again.
-        self.found = (query, result.unwrap_or_default());
+        self.search_results = (query, result.unwrap_or_default());
     }
 }
 

@@ -3,7 +3,7 @@
 use super::{
     entity::section_ui,
     entity_look::type_look,
-    schema::{phrase, words},
+    schema::{humanise, phrase},
     values::entity_chip_ui,
 };
 use crate::{
@@ -13,7 +13,7 @@ use crate::{
 use canvas::theme::WorkbenchTheme;
 use egui::{Align2, CornerRadius, Rect, RichText, Role, Sense, Ui, Vec2, WidgetInfo, pos2, vec2};
 use shared_protocol::bundle::{EntityRef, RelationCoverageView};
-use shared_protocol::text::counted;
+use shared_protocol::text::count_noun;
 use std::collections::BTreeSet;
 
 const ROW_HEIGHT: f32 = 30.0;
@@ -45,7 +45,7 @@ impl CoveragePage {
         let whole = all.iter().filter(|each| each.covered == each.total).count();
         ui.add_space(6.0);
         ui.horizontal(|ui| {
-            ui.label(format!("{whole} of {} fully covered", counted(all.len(), "relation")));
+            ui.label(format!("{whole} of {} fully covered", count_noun(all.len(), "relation")));
             ui.add_space(12.0);
             ui.checkbox(&mut self.only_gaps, "Only relations with gaps");
         });
@@ -67,7 +67,7 @@ impl CoveragePage {
         let theme = view.theme;
         let field = coverage.relation.rsplit(':').next().unwrap_or_default();
         let percent = (coverage.covered * 100).checked_div(coverage.total).unwrap_or(100);
-        let label = format!("{} to {}", words(&coverage.from), phrase(&coverage.to));
+        let label = format!("{} to {}", humanise(&coverage.from), phrase(&coverage.to));
         let name = format!("{label}, {}: {} of {} covered", phrase(field), coverage.covered, coverage.total);
         let has_gaps = coverage.covered < coverage.total;
         let open = self.open.contains(&coverage.relation);

@@ -33,7 +33,7 @@ struct SpecFindingFilters {
 }
 
 impl SpecFindingFilters {
-    fn let_through(&self, diagnostic: &BundleDiagnostic, words: &[String]) -> bool {
+    fn matches_filter(&self, diagnostic: &BundleDiagnostic, words: &[String]) -> bool {
         let text = || {
             let id = diagnostic.entity_id.as_deref().unwrap_or_default();
             let code = diagnostic.code.as_deref().unwrap_or_default();
@@ -53,7 +53,7 @@ fn source_of(diagnostic: &BundleDiagnostic) -> &str {
 
 impl SpecFindingsList {
     pub(crate) fn show_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, answers: &SpecAnswers) {
-        let all = known(view, answers);
+        let all = known_findings(view, answers);
         if all.iter().all(|(.., found)| found.is_empty()) {
             return empty_state_ui(
                 ui,
@@ -70,7 +70,7 @@ impl SpecFindingsList {
             let mut rows: Vec<(ProblemSeverity, &str, usize)> = Vec::new();
             for (bundle, _, found) in &all {
                 let fitting =
-                    found.iter().enumerate().filter(|(_, each)| self.filters.let_through(each, &words));
+                    found.iter().enumerate().filter(|(_, each)| self.filters.matches_filter(each, &words));
                 rows.extend(fitting.map(|(place, each)| (each.severity, *bundle, place)));
             }
             // The sort is stable: errors first, otherwise in the order of the findings.
@@ -99,7 +99,7 @@ impl SpecFindingsList {
     }
 
     pub(crate) fn filters_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, answers: &SpecAnswers) {
-        let all = known(view, answers);
+        let all = known_findings(view, answers);
         let found = || all.iter().flat_map(|(.., found)| found.iter());
         let count = |severity| found().filter(|each| each.severity == severity).count();
         let (errors, warnings) = (count(ProblemSeverity::Error), count(ProblemSeverity::Warning));
@@ -126,7 +126,7 @@ impl SpecFindingsList {
 type BundleFindings<'a> = Vec<(&'a str, u64, &'a [BundleDiagnostic])>;
 
 /// Returns the known findings of each bundle, in bundle order.
-fn known<'a>(view: &FrameView<'a>, answers: &'a SpecAnswers) -> BundleFindings<'a> {
+fn known_findings<'a>(view: &FrameView<'a>, answers: &'a SpecAnswers) -> BundleFindings<'a> {
     let of = |bundle: &'a str| {
         let known = answers.diagnostics(bundle)?;
         Some((bundle, known.version, known.value.as_deref().unwrap_or_default()))

@@ -7,7 +7,7 @@ use super::{
     entity_look::{badge_ui, paint_entity_mark},
     findings::{EntityFinding, EntityFindings},
     history::SpecPage,
-    schema::{EntityFormSchema, FieldProminence, SchemaField, SchemaFieldKind, phrase, words},
+    schema::{EntityFormSchema, FieldProminence, SchemaField, SchemaFieldKind, humanise, phrase},
     values::{ValueContext, block, choice_of, entity_chip_ui, in_line, value_ui},
 };
 use crate::{
@@ -16,7 +16,7 @@ use crate::{
 };
 use canvas::theme::WorkbenchTheme;
 use egui::{CornerRadius, Rect, RichText, Sense, Ui, Vec2, pos2, vec2};
-use shared_protocol::text::{counted, truncate_chars};
+use shared_protocol::text::{count_noun, truncate_chars};
 use shared_protocol::{
     OrderedValue,
     bundle::{EntityRef, RelationView},
@@ -39,7 +39,7 @@ pub(crate) struct SpecReaderState {
     /// The open group of each entity type.
     groups: BTreeMap<String, String>,
     /// A field to scroll to, once.
-    pub(crate) wanted: Option<String>,
+    pub(crate) scroll_target: Option<String>,
     /// The highlighted field, until another page is shown.
     pub(crate) lit: Option<String>,
 }
@@ -47,7 +47,7 @@ pub(crate) struct SpecReaderState {
 impl SpecReaderState {
     /// Scrolls to a field of the current or next page.
     pub(crate) fn go_to(&mut self, field: &str) {
-        self.wanted = Some(field.to_owned());
+        self.scroll_target = Some(field.to_owned());
         self.lit = Some(field.to_owned());
     }
 }
@@ -77,9 +77,9 @@ pub(super) fn entity_ui(
     reading: &mut SpecReaderState,
 ) {
     let theme = view.theme;
-    let findings = EntityFindings::of(&entity.view.diagnostics);
+    let findings = EntityFindings::from_diagnostics(&entity.view.diagnostics);
     let around = ValueContext { view, bundle: &entity.view.entity.bundle, outgoing: &entity.view.outgoing };
-    let fields = shown_fields(entity, &findings);
+    let fields = visible_fields(entity, &findings);
     ui.add_space(16.0);
     title_ui(ui, theme, &entity.view.entity, &entity.view.title);
     header_values_ui(ui, theme, entity, &findings);
@@ -109,7 +109,7 @@ pub(super) fn title_ui(ui: &mut Ui, theme: &WorkbenchTheme, entity: &EntityRef, 
         ui.add_space(4.0);
         ui.vertical(|ui| {
             ui.spacing_mut().item_spacing.y = 2.0;
-            let kind = format!("{}  ·  {}", words(&entity.entity_type), entity.id);
+            let kind = format!("{}  ·  {}", humanise(&entity.entity_type), entity.id);
             ui.add(
                 egui::Label::new(RichText::new(kind).small().color(theme.text_muted)).selectable(true).wrap(),
             );
@@ -149,7 +149,7 @@ fn header_values_ui(ui: &mut Ui, theme: &WorkbenchTheme, entity: &LoadedEntity, 
                     ui.spacing_mut().item_spacing.x = 2.0;
                     let (mark, _) = ui.allocate_exact_size(Vec2::splat(16.0), Sense::hover());
                     paint_severity(ui.painter(), mark.center(), theme, severity);
-                    muted_ui(ui, theme, counted(count, word));
+                    muted_ui(ui, theme, count_noun(count, word));
                 });
             }
         }
@@ -171,7 +171,7 @@ pub(super) fn is_in_header(field: &SchemaField) -> bool {
 
 /// Returns the fields below the header: schema fields with a value or a finding, followed by fields that only the entity
 /// has.
-fn shown_fields(entity: &LoadedEntity, findings: &EntityFindings) -> Vec<SchemaField> {
+fn visible_fields(entity: &LoadedEntity, findings: &EntityFindings) -> Vec<SchemaField> {
     let schema = &entity.schema;
     let mut fields: Vec<SchemaField> = schema
         .fields
@@ -179,9 +179,9 @@ fn shown_fields(entity: &LoadedEntity, findings: &EntityFindings) -> Vec<SchemaF
         .filter(|field| {
             let value = entity.data.get(&field.name);
             let is_title = value.and_then(OrderedValue::as_text) == Some(&entity.view.title)
-                && findings.worst(&field.name).is_none();
-            let told = value.is_some() || findings.worst(&field.name).is_some();
-            let in_header = is_in_header(field) && findings.worst(&field.name).is_none();
+                && findings.worst_severity(&field.name).is_none();
+            let told = value.is_some() || findings.worst_severity(&field.name).is_some();
+            let in_header = is_in_header(field) && findings.worst_severity(&field.name).is_none();
             told && !field.hidden && !is_title && !in_header && field.name != schema.id_field
         })
         .cloned()
@@ -204,8 +204,11 @@ pub(super) fn groups_ui(
     if schema.groups.len() < 2 {
         return None;
     }
-    let wanted =
-        reading.wanted.as_deref().and_then(|name| schema.field(name)).and_then(|field| field.group.clone());
+    let wanted = reading
+        .scroll_target
+        .as_deref()
+        .and_then(|name| schema.field(name))
+        .and_then(|field| field.group.clone());
     let open = wanted.or_else(|| reading.groups.get(entity_type).cloned());
     let known = |key: &String| schema.groups.iter().any(|(group, _)| group == key);
     let mut open = open.filter(known).unwrap_or_else(|| schema.groups[0].0.clone());
@@ -214,7 +217,7 @@ pub(super) fn groups_ui(
         ui.spacing_mut().item_spacing.x = 0.0;
         for (key, title) in &schema.groups {
             let id = ui.make_persistent_id(("group", key));
-            let tab = TabButton { id, text: title, chosen: *key == open, sense: Sense::click() };
+            let tab = TabButton { id, text: title, is_selected: *key == open, sense: Sense::click() };
             if tab_ui(ui, theme, tab).clicked() {
                 open.clone_from(key);
             }
@@ -282,7 +285,7 @@ fn field_ui(
             });
         }
     }
-    for finding in findings.at(&field.name) {
+    for finding in findings.at_field(&field.name) {
         ui.horizontal_top(|ui| {
             ui.add_space(if beside { LABEL_WIDTH } else { 0.0 });
             finding_ui(ui, theme, finding);
@@ -314,9 +317,9 @@ pub(super) fn jump_ui(
         let bar = Rect::from_min_max(pos2(top.x - 10.0, top.y), pos2(top.x - 7.0, room.bottom()));
         ui.painter().rect_filled(bar, CornerRadius::same(1), theme.accent);
     }
-    if reading.wanted.as_ref() == Some(&field.name) {
+    if reading.scroll_target.as_ref() == Some(&field.name) {
         ui.scroll_to_rect(room, Some(egui::Align::Center));
-        reading.wanted = None;
+        reading.scroll_target = None;
     }
 }
 
@@ -370,7 +373,7 @@ fn referrers_ui(ui: &mut Ui, view: &FrameView<'_>, incoming: &[RelationView]) {
     }
     for (kind, field, relations) in kinds {
         ui.add_space(4.0);
-        muted_ui(ui, theme, format!("{}  ·  {}", words(kind), phrase(field)));
+        muted_ui(ui, theme, format!("{}  ·  {}", humanise(kind), phrase(field)));
         ui.horizontal_wrapped(|ui| {
             ui.spacing_mut().item_spacing = vec2(6.0, 6.0);
             for relation in relations.iter().take(MAX_SHOWN_REFERRERS) {
@@ -408,14 +411,14 @@ fn file_ui(ui: &mut Ui, view: &FrameView<'_>, entity: &LoadedEntity) {
 pub(super) fn brief_ui(ui: &mut Ui, view: &FrameView<'_>, entity: &LoadedEntity) {
     let theme = view.theme;
     title_ui(ui, theme, &entity.view.entity, &entity.view.title);
-    header_values_ui(ui, theme, entity, &EntityFindings::of(&entity.view.diagnostics));
+    header_values_ui(ui, theme, entity, &EntityFindings::from_diagnostics(&entity.view.diagnostics));
     let long = entity.schema.fields.iter().filter(|field| matches!(field.kind, SchemaFieldKind::Long { .. }));
     let text = long.filter_map(|field| entity.data.text(&field.name)).next();
     if let Some(text) = text {
         crate::markdown::markdown_ui(ui, theme, &truncate_chars(text, 280));
     }
     let (out, back) = (entity.view.outgoing.len(), entity.view.incoming.len());
-    muted_ui(ui, theme, format!("{} · referenced by {back}", counted(out, "reference")));
+    muted_ui(ui, theme, format!("{} · referenced by {back}", count_noun(out, "reference")));
     ui.add_space(4.0);
     if ui.button("Open entity").clicked() {
         view.act(SpecAction::Open(SpecPage::Entity(entity.view.entity.clone())));

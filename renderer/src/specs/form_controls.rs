@@ -105,7 +105,7 @@ impl EntityForm<'_> {
         let response = self.edit_ui(ui, edit, at);
         if response.changed() {
             let read = read_number(&text, whole);
-            self.typed(at, text, value, read);
+            self.typed_control(at, text, value, read);
         }
         self.unread_ui(ui, at);
     }
@@ -128,13 +128,13 @@ impl EntityForm<'_> {
                     serde_json::from_str(text).map(Some).map_err(|error| format!("Invalid JSON: {error}."))
                 }
             };
-            self.typed(at, text, value, read);
+            self.typed_control(at, text, value, read);
         }
         self.unread_ui(ui, at);
     }
 
     /// Stores the raw text, and the value if it parses.
-    fn typed(
+    fn typed_control(
         &mut self,
         at: FormFieldRef<'_>,
         text: String,
@@ -208,13 +208,13 @@ impl EntityForm<'_> {
                 }
             }
         });
-        self.named(response.response, at);
+        self.with_label(response.response, at);
     }
 
     fn reference_ui(&mut self, ui: &mut Ui, types: &[String], at: FormFieldRef<'_>, value: &mut FormValue) {
         let now = value.as_ref().and_then(OrderedValue::as_text).unwrap_or_default().to_owned();
         ui.horizontal_wrapped(|ui| {
-            if !now.is_empty() && self.picking.chosen_ui(ui, self.theme, self.list, &now, at.name) {
+            if !now.is_empty() && self.picking.selected_entity_ui(ui, self.theme, self.list, &now, at.name) {
                 *value = at.required.then(|| OrderedValue::from(""));
                 self.changed = true;
             }
@@ -257,7 +257,7 @@ impl EntityForm<'_> {
             let mut gone = None;
             for (place, item) in items.iter().enumerate() {
                 let id = in_line(item);
-                if self.picking.chosen_ui(ui, self.theme, self.list, &id, at.name) {
+                if self.picking.selected_entity_ui(ui, self.theme, self.list, &id, at.name) {
                     gone = Some(place);
                 }
             }
@@ -433,10 +433,10 @@ impl EntityForm<'_> {
                 ui.add(edit)
             })
             .inner;
-        self.named(response, at)
+        self.with_label(response, at)
     }
 
-    fn named(&mut self, response: Response, at: FormFieldRef<'_>) -> Response {
+    fn with_label(&mut self, response: Response, at: FormFieldRef<'_>) -> Response {
         if self.focus.as_deref() == Some(at.pointer) {
             response.request_focus();
             self.focus = None;

@@ -65,7 +65,7 @@ pub(crate) enum SpecOutcome {
 #[derive(Default)]
 pub(crate) struct SpecsFeature {
     /// The bundle in the navigator. The first bundle is shown when this one does not exist.
-    chosen: Option<String>,
+    selected_bundle: Option<String>,
     answers: SpecAnswers,
     navigator: SpecNavigator,
     reading: SpecReaderState,
@@ -84,7 +84,7 @@ impl SpecsFeature {
             .filter(|(_, draft)| draft.is_changed())
             .filter_map(|(page, _)| page.entity().cloned())
             .collect();
-        self.navigator.show_ui(ui, view, &mut self.answers, &mut self.chosen, &drafts);
+        self.navigator.show_ui(ui, view, &mut self.answers, &mut self.selected_bundle, &drafts);
     }
 
     /// Draws the filters of the findings in the problems panel.
@@ -116,7 +116,7 @@ impl SpecsFeature {
     pub(crate) fn bundle<'a>(&self, view: &FrameView<'a>) -> Option<&'a BundleView> {
         let page = view.history.current().map(SpecPage::bundle);
         let of_page = view.bundles.bundles.iter().find(|bundle| Some(bundle.id.as_str()) == page);
-        of_page.or_else(|| navigator::chosen_bundle(view, self.chosen.as_deref()))
+        of_page.or_else(|| navigator::selected_bundle(view, self.selected_bundle.as_deref()))
     }
 
     /// Searches all bundles for the query of the command palette.
@@ -146,15 +146,15 @@ impl SpecsFeature {
     }
 
     /// The latest search results, possibly of an older query.
-    pub(crate) fn found(&self) -> &[EntitySummary] {
-        &self.answers.found.1
+    pub(crate) fn search_results(&self) -> &[EntitySummary] {
+        &self.answers.search_results.1
     }
 
     /// Updates the state after navigation to another page.
-    pub(crate) fn turned(&mut self, page: Option<&SpecPage>) {
+    pub(crate) fn handle_navigation(&mut self, page: Option<&SpecPage>) {
         self.reading.lit = None;
         if let Some(page) = page {
-            self.chosen = Some(page.bundle().to_owned());
+            self.selected_bundle = Some(page.bundle().to_owned());
         }
     }
 
@@ -168,7 +168,7 @@ impl SpecsFeature {
         let incoming = known.map(|entity| entity.view.incoming.as_slice()).unwrap_or_default();
         let others = incoming.iter().filter(|relation| relation.entity != *of);
         others
-            .map(|relation| format!("{} ({})", relation.entity.id, schema::words(&relation.field)))
+            .map(|relation| format!("{} ({})", relation.entity.id, schema::humanise(&relation.field)))
             .collect()
     }
 
@@ -177,7 +177,7 @@ impl SpecsFeature {
         if let Some(entity) = known {
             self.drafts
                 .entry(SpecPage::Entity(of.clone()))
-                .or_insert_with(|| EntityFormDraft::of(&entity.data));
+                .or_insert_with(|| EntityFormDraft::from_data(&entity.data));
         }
     }
 

@@ -53,7 +53,7 @@ impl SpecNavigator {
         chosen: &mut Option<String>,
         drafts: &BTreeSet<EntityRef>,
     ) {
-        let Some(bundle) = chosen_bundle(view, chosen.as_deref()) else {
+        let Some(bundle) = selected_bundle(view, chosen.as_deref()) else {
             return nothing_ui(ui, view);
         };
         self.header_ui(ui, view, bundle, chosen);
@@ -79,7 +79,7 @@ impl SpecNavigator {
         if self.lines.is_empty() {
             return empty_state_ui(ui, view.theme, "No matches", "Try another title or part of an id.");
         }
-        self.follow(view, list);
+        self.reveal_opened(view, list);
         let lines = std::mem::take(&mut self.lines);
         self.tree_ui(ui, view, list, &lines, drafts);
         self.lines = lines;
@@ -120,7 +120,7 @@ impl SpecNavigator {
                 ui.memory_mut(|memory| memory.request_focus(row_id(&first.key)));
             }
         } else if field.lost_focus() && ui.input(|input| input.key_pressed(enter)) {
-            let first = self.lines.iter().find(|line| matches!(line.what, NavigatorLineKind::Entity(_)));
+            let first = self.lines.iter().find(|line| matches!(line.kind, NavigatorLineKind::Entity(_)));
             self.cursor = first.map(|line| line.key.clone());
             if let Some(entity) = first.and_then(|line| entity_of_key(&bundle.id, &line.key)) {
                 view.act(SpecAction::Open(SpecPage::Entity(entity)));
@@ -130,7 +130,7 @@ impl SpecNavigator {
     }
 
     /// Expands and scrolls to an entity that was opened elsewhere, once.
-    fn follow(&mut self, view: &FrameView<'_>, list: &EntityList) {
+    fn reveal_opened(&mut self, view: &FrameView<'_>, list: &EntityList) {
         let page = view.history.current();
         if self.followed.as_ref() == page {
             return;
@@ -141,7 +141,7 @@ impl SpecNavigator {
         let known = list.entities.iter().any(|summary| summary.entity == *entity);
         if known && self.filter.is_empty() && !self.lines.iter().any(|line| line.key == key) {
             for line in &self.lines {
-                let holds = match &line.what {
+                let holds = match &line.kind {
                     NavigatorLineKind::Type { name, open, .. } => *name == entity.entity_type && !open,
                     NavigatorLineKind::Category { open, .. } => !open,
                     NavigatorLineKind::Entity(_) => false,
@@ -242,7 +242,7 @@ impl SpecNavigator {
     }
 
     fn activate(&mut self, list: &EntityList, line: &NavigatorLine, actions: &ActionQueue) {
-        match &line.what {
+        match &line.kind {
             NavigatorLineKind::Entity(place) => {
                 if let Some(summary) = list.entities.get(*place) {
                     self.followed = Some(SpecPage::Entity(summary.entity.clone()));
@@ -262,13 +262,13 @@ impl SpecNavigator {
         drafts: &BTreeSet<EntityRef>,
     ) {
         let summary =
-            if let NavigatorLineKind::Entity(place) = line.what { list.entities.get(place) } else { None };
+            if let NavigatorLineKind::Entity(place) = line.kind { list.entities.get(place) } else { None };
         let current = view.history.current().and_then(SpecPage::entity);
         let selected = summary.is_some_and(|summary| current == Some(&summary.entity));
         let id = row_id(&line.key);
         let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width(), ROW_HEIGHT), Sense::hover());
         let response = ui.interact(rect, id, Sense::click());
-        let name = match (&line.what, summary) {
+        let name = match (&line.kind, summary) {
             (NavigatorLineKind::Category { title, .. } | NavigatorLineKind::Type { title, .. }, _) => {
                 title.clone()
             }
@@ -299,7 +299,7 @@ impl SpecNavigator {
             ui.painter().rect_stroke(rect, CornerRadius::same(4), stroke, StrokeKind::Inside);
         }
         let room = rect.shrink2(vec2(4.0, 0.0)).with_min_x(rect.left() + 4.0 + line.depth as f32 * INDENT);
-        match (&line.what, summary) {
+        match (&line.kind, summary) {
             (NavigatorLineKind::Category { title, open, count }, _) => {
                 paint_disclosure(
                     ui.painter(),
@@ -387,7 +387,7 @@ fn switcher_ui(ui: &mut Ui, view: &FrameView<'_>, bundle: &BundleView, chosen: &
 }
 
 /// Returns the chosen bundle, or else the first.
-pub(crate) fn chosen_bundle<'a>(view: &FrameView<'a>, chosen: Option<&str>) -> Option<&'a BundleView> {
+pub(crate) fn selected_bundle<'a>(view: &FrameView<'a>, chosen: Option<&str>) -> Option<&'a BundleView> {
     let bundles = &view.bundles.bundles;
     bundles.iter().find(|bundle| Some(bundle.id.as_str()) == chosen).or_else(|| bundles.first())
 }

@@ -36,8 +36,8 @@ impl NewEntityPicker {
         let entries: Vec<PickerEntry<'_>> = found
             .iter()
             .map(|(_, kind)| PickerEntry {
-                title: super::schema::words(&kind.name),
-                note: kind.category.as_deref().map(super::schema::words).unwrap_or_default(),
+                title: super::schema::humanise(&kind.name),
+                note: kind.category.as_deref().map(super::schema::humanise).unwrap_or_default(),
                 mark: PickerMark::Icon(type_look(&kind.name).0),
             })
             .collect();

@@ -9,7 +9,7 @@ use super::{
     entity_look::arrow_button_ui,
     findings::EntityFindings,
     history::SpecPage,
-    schema::words,
+    schema::humanise,
 };
 use crate::{
     commands::{CommandId, find},
@@ -80,7 +80,7 @@ impl SpecsFeature {
             let bundle = view.bundles.bundles.iter().find(|bundle| bundle.id == page.bundle());
             let bundle = bundle.map_or(page.bundle(), |bundle| bundle.title.as_str());
             let trail = match page {
-                SpecPage::Entity(entity) => format!("{bundle}  /  {}", words(&entity.entity_type)),
+                SpecPage::Entity(entity) => format!("{bundle}  /  {}", humanise(&entity.entity_type)),
                 _ => bundle.to_owned(),
             };
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
@@ -156,17 +156,17 @@ impl SpecsFeature {
         let gone = known.and_then(|known| known.refused.as_ref()).map(ToString::to_string);
         let Some(draft) = drafts.get_mut(page) else {
             return page_ui(ui, page, |ui| {
-                gone_ui(ui, view, gone.as_deref());
+                missing_entity_ui(ui, view, gone.as_deref());
                 entity_ui(ui, view, entity, reading);
             });
         };
-        let known = EntityFindings::of(&entity.view.diagnostics);
+        let known = EntityFindings::from_diagnostics(&entity.view.diagnostics);
         // Cloned, because `answers` is borrowed mutably below.
         let (schema, title) = (entity.schema.clone(), entity.view.title.clone());
-        let subject = EntityFormSubject { page, entity: of.clone(), schema: &schema, known: &known };
+        let subject = EntityFormSubject { page, entity: of.clone(), schema: &schema, findings: &known };
         page_ui(ui, page, |ui| {
             ui.add_space(16.0);
-            gone_ui(ui, view, gone.as_deref());
+            missing_entity_ui(ui, view, gone.as_deref());
             title_ui(ui, view.theme, of, &title);
             form_ui(ui, view, &subject, draft, answers, picking, reading);
         });
@@ -191,7 +191,7 @@ impl SpecsFeature {
         };
         let Self { answers, drafts, picking, reading, .. } = self;
         if !drafts.contains_key(page) {
-            reading.wanted = Some(schema.id_field.clone());
+            reading.scroll_target = Some(schema.id_field.clone());
         }
         let draft = drafts.entry(page.clone()).or_insert_with(|| EntityFormDraft::new(&schema));
         let entity = EntityRef {
@@ -200,7 +200,7 @@ impl SpecsFeature {
             id: draft.id(&schema.id_field).to_owned(),
         };
         let known = EntityFindings::default();
-        let subject = EntityFormSubject { page, entity, schema: &schema, known: &known };
+        let subject = EntityFormSubject { page, entity, schema: &schema, findings: &known };
         page_ui(ui, page, |ui| {
             ui.add_space(16.0);
             title_ui(ui, view.theme, &subject.entity, &new_title(entity_type));
@@ -217,7 +217,7 @@ fn state_of(draft: &EntityFormDraft) -> String {
         _ if !draft.unread.is_empty() || wrong => "Fix the errors to save".to_owned(),
         _ if draft.is_new => String::new(),
         0 => "No changes".to_owned(),
-        count => format!("{} changed", shared_protocol::text::counted(count, "field")),
+        count => format!("{} changed", shared_protocol::text::count_noun(count, "field")),
     }
 }
 
@@ -228,7 +228,7 @@ fn page_ui(ui: &mut Ui, page: &SpecPage, content: impl FnOnce(&mut Ui)) {
 }
 
 /// Shows a notice when the entity can no longer be loaded.
-fn gone_ui(ui: &mut Ui, view: &FrameView<'_>, why: Option<&str>) {
+fn missing_entity_ui(ui: &mut Ui, view: &FrameView<'_>, why: Option<&str>) {
     if let Some(why) = why {
         ui.add_space(8.0);
         ui.horizontal_top(|ui| {

@@ -93,7 +93,7 @@ pub(super) fn members_ui(
         ui.add_space(4.0);
     }
     for (name, inner) in value.members().filter(|(name, _)| !fields.iter().any(|field| field.name == *name)) {
-        muted_ui(ui, around.view.theme, super::schema::words(name));
+        muted_ui(ui, around.view.theme, super::schema::humanise(name));
         ui.push_id(name, |ui| value_ui(ui, around, &SchemaFieldKind::Json, inner));
         ui.add_space(4.0);
     }
@@ -151,7 +151,7 @@ fn list_ui(
                         text: &text,
                         name: &text,
                         sign: ChipSign::None,
-                        ground: theme.hover,
+                        background: theme.hover,
                         edge: None,
                     };
                     chip_ui(ui, theme, &chip, Sense::hover());
@@ -202,7 +202,7 @@ fn flags_ui(ui: &mut Ui, theme: &WorkbenchTheme, fields: &[SchemaField], value: 
                 text: label,
                 name: &spoken,
                 sign: ChipSign::Mark(on),
-                ground: theme.hover,
+                background: theme.hover,
                 edge: None,
             };
             chip_ui(ui, theme, &chip, Sense::hover());
@@ -234,7 +234,7 @@ fn tabs_ui(
                 let tab = TabButton {
                     id: id.with(place),
                     text: &text,
-                    chosen: place == open,
+                    is_selected: place == open,
                     sense: Sense::click(),
                 };
                 if tab_ui(ui, theme, tab).clicked() {
@@ -281,7 +281,7 @@ pub(super) fn entity_chip_ui(ui: &mut Ui, view: &FrameView<'_>, entity: &EntityR
         text: shown.unwrap_or(&entity.id),
         name: &name,
         sign: ChipSign::Icon(icon, view.theme.accent(accent)),
-        ground: view.theme.tile(accent),
+        background: view.theme.tile(accent),
         edge: None,
     };
     let more = format!("{} {}\n{}", entity.entity_type, entity.id, shown.unwrap_or_default());
@@ -296,7 +296,7 @@ fn missing_chip_ui(ui: &mut Ui, theme: &WorkbenchTheme, id: &str) -> egui::Respo
         text: &text,
         name: &name,
         sign: ChipSign::Trouble,
-        ground: theme.surface_panel,
+        background: theme.surface_panel,
         edge: Some(theme.danger),
     };
     chip_ui(ui, theme, &chip, Sense::hover()).on_hover_text("This bundle has no entity with this id.")

@@ -1,7 +1,7 @@
 //! The actions that features request from the window, performed after the frame is drawn.
 
 use super::{
-    response::{SpecResponse, UpstreamResponse, WelcomeResponse},
+    response::{ManagedServerResponse, SpecResponse, WelcomeResponse},
     spec_history::SpecPage,
 };
 use crate::{
@@ -135,7 +135,7 @@ pub(crate) enum WindowAction {
     /// A response about managed servers, with the number of its request.
     Upstream {
         request: u64,
-        response: Box<UpstreamResponse>,
+        response: Box<ManagedServerResponse>,
     },
 }
 

@@ -57,7 +57,7 @@ pub(crate) struct WelcomePage {
 
 impl WelcomePage {
     /// Creates the page with the options for a folder that is not a workspace.
-    pub(crate) fn about(folder: Option<PlainFolder>) -> Self {
+    pub(crate) fn for_folder(folder: Option<PlainFolder>) -> Self {
         Self { folder, ..Self::default() }
     }
 

@@ -24,7 +24,7 @@ impl Peer {
     fn pair() -> (Self, MainConnection) {
         let (ours, theirs) = UnixStream::pair().unwrap();
         ours.set_read_timeout(Some(PATIENCE)).unwrap();
-        let link = MainConnection::over(theirs, egui::Context::default()).unwrap();
+        let link = MainConnection::on_stream(theirs, egui::Context::default()).unwrap();
         (Self { stream: ours, reader: FrameDecoder::new(MAX_FROM_RENDERER_BYTES) }, link)
     }
 

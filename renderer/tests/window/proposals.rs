@@ -229,7 +229,7 @@ impl Main {
             assert!(verdict.confirmed.contains(&element.subject), "{} was not confirmed", element.text);
         }
         let (part, rest): (Vec<_>, Vec<_>) =
-            opened.changes.iter().cloned().partition(|change| taken(&ProposalSubject::of(change)));
+            opened.changes.iter().cloned().partition(|change| taken(&ProposalSubject::of_change(change)));
         let revision = self.snapshot.revision().next();
         self.snapshot.apply(revision, &part).unwrap();
         let summary = format!("Accept “{}”", opened.brief.title);

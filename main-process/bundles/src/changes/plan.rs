@@ -148,7 +148,7 @@ impl BundleChangePlan {
         ]);
         let diagnostics = self.results.iter().flat_map(ChangeResult::finding_data).collect();
         let meta = [("changesCount", self.results.len().into())];
-        Ok(BundleToolResponse::new(data).of(&self.bundle_id).meta(meta).diagnostics(diagnostics))
+        Ok(BundleToolResponse::new(data).with_bundle_id(&self.bundle_id).meta(meta).diagnostics(diagnostics))
     }
 }
 

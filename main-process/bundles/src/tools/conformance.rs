@@ -14,7 +14,7 @@ pub(super) fn get(bundles: &Bundles, arguments: &CallArguments<'_>) -> ToolResul
         let profiles: Vec<OrderedValue> = bundle.entities_of("Profile").map(profile_summary).collect();
         let count = profiles.len();
         let data = OrderedValue::map([("profiles", profiles.into())]);
-        return Ok(BundleToolResponse::new(data).of(bundle.id()).meta([("count", count.into())]));
+        return Ok(BundleToolResponse::new(data).with_bundle_id(bundle.id()).meta([("count", count.into())]));
     };
     let profile = bundle.entity("Profile", profile_id).ok_or_else(|| {
         Refusal::new(RefusalCode::NotFound, format!("Profile not found: {profile_id}"))
@@ -29,7 +29,7 @@ pub(super) fn get(bundles: &Bundles, arguments: &CallArguments<'_>) -> ToolResul
         ("requiredFeatures", required_features(bundle, profile)),
         ("optionalFeatures", profile.data().get("optionalFeatures").cloned()),
     ]);
-    Ok(BundleToolResponse::new(data).of(bundle.id()).meta([("ruleCount", rule_count.into())]))
+    Ok(BundleToolResponse::new(data).with_bundle_id(bundle.id()).meta([("ruleCount", rule_count.into())]))
 }
 
 fn profile_summary(profile: &BundleEntity) -> OrderedValue {

@@ -43,7 +43,7 @@ pub(super) fn get(bundles: &Bundles, arguments: &CallArguments<'_>) -> ToolResul
         ("depth", depth.into()),
     ];
     let data = OrderedValue::map([("target", target), ("related", related.into())]);
-    Ok(BundleToolResponse::new(data).of(bundle.id()).meta(meta))
+    Ok(BundleToolResponse::new(data).with_bundle_id(bundle.id()).meta(meta))
 }
 
 fn related(reached: &ReachedEntity<'_>, detail: &str) -> OrderedValue {

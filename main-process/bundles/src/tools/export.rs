@@ -64,7 +64,7 @@ pub(super) fn export(bundles: &Bundles, arguments: &CallArguments<'_>) -> ToolRe
             members.set("yaml", text.into());
         }
     }
-    Ok(BundleToolResponse::new(data).of(bundle.id()).meta(meta))
+    Ok(BundleToolResponse::new(data).with_bundle_id(bundle.id()).meta(meta))
 }
 
 fn requested_targets<'a>(arguments: &CallArguments<'a>) -> Result<Vec<(&'a str, &'a str)>, Refusal> {

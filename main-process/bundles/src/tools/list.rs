@@ -44,14 +44,16 @@ pub(super) fn entities(bundles: &Bundles, arguments: &CallArguments<'_>) -> Tool
         let meta = [("typeCount", types.len().into())];
         let answer =
             BundleToolResponse::new(OrderedValue::map([("entityTypes", OrderedValue::texts(types))]));
-        return Ok(answer.of(bundle.id()).meta(meta));
+        return Ok(answer.with_bundle_id(bundle.id()).meta(meta));
     };
     let kind = bundle.kind(entity_type);
     let total = kind.map_or(0, |kind| kind.ids().len());
     let ids: Vec<&str> = kind.into_iter().flat_map(LoadedEntityType::ids).skip(offset).take(limit).collect();
     let returned = ids.len();
     let data = OrderedValue::map([("entityType", entity_type.into()), ("ids", OrderedValue::texts(ids))]);
-    Ok(BundleToolResponse::new(data).of(bundle.id()).meta(page_meta(total, limit, offset, returned)))
+    Ok(BundleToolResponse::new(data)
+        .with_bundle_id(bundle.id())
+        .meta(page_meta(total, limit, offset, returned)))
 }
 
 /// Returns the ids of one type, or the types, for every bundle.
@@ -85,7 +87,7 @@ pub(super) fn summaries(bundles: &Bundles, arguments: &CallArguments<'_>) -> Too
     let total: usize = kinds.iter().map(|kind| kind.ids().len()).sum();
     let items: Vec<OrderedValue> = kinds
         .iter()
-        .flat_map(|kind| kind.sorted())
+        .flat_map(|kind| kind.sorted_entities())
         .skip(offset)
         .take(limit)
         .map(|entity| {
@@ -102,7 +104,9 @@ pub(super) fn summaries(bundles: &Bundles, arguments: &CallArguments<'_>) -> Too
         .collect();
     let returned = items.len();
     let data = OrderedValue::map([("items", items.into())]);
-    Ok(BundleToolResponse::new(data).of(bundle.id()).meta(page_meta(total, limit, offset, returned)))
+    Ok(BundleToolResponse::new(data)
+        .with_bundle_id(bundle.id())
+        .meta(page_meta(total, limit, offset, returned)))
 }
 
 pub(super) fn sorted_types(bundle: &Bundle) -> Vec<&str> {

@@ -21,7 +21,7 @@ pub(super) fn bundle(bundles: &Bundles, arguments: &CallArguments<'_>) -> ToolRe
     let definition = bundle.definition().map(|definition| definition.data().clone());
     let data =
         OrderedValue::map_of_present([("manifest", Some(manifest)), ("bundleTypeDefinition", definition)]);
-    Ok(BundleToolResponse::new(data).of(bundle.id()))
+    Ok(BundleToolResponse::new(data).with_bundle_id(bundle.id()))
 }
 
 pub(super) fn entity(bundles: &Bundles, arguments: &CallArguments<'_>) -> ToolResult {
@@ -29,7 +29,7 @@ pub(super) fn entity(bundles: &Bundles, arguments: &CallArguments<'_>) -> ToolRe
     let bundle = bundles.resolve(arguments.text("bundleId")?)?;
     let schema = find(bundle, entity_type)?;
     let data = OrderedValue::map([("entityType", entity_type.into()), ("schema", (*schema.data).clone())]);
-    Ok(BundleToolResponse::new(data).of(bundle.id()))
+    Ok(BundleToolResponse::new(data).with_bundle_id(bundle.id()))
 }
 
 /// Returns the schema of a type, or the reason why there is none.
@@ -81,7 +81,7 @@ pub(super) fn relations(bundles: &Bundles, arguments: &CallArguments<'_>) -> Too
         ("direction", direction.into()),
         ("relations", relations.into()),
     ]);
-    Ok(BundleToolResponse::new(data).of(bundle.id()).meta([("total", total.into())]))
+    Ok(BundleToolResponse::new(data).with_bundle_id(bundle.id()).meta([("total", total.into())]))
 }
 
 fn relation_data(relation: &RelationDefinition, direction: Option<&str>) -> OrderedValue {

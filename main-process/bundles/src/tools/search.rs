@@ -24,7 +24,7 @@ pub(super) fn search(bundles: &Bundles, arguments: &CallArguments<'_>) -> ToolRe
         BundleToolResponse::new(OrderedValue::map([("query", query.into()), ("results", results.into())]));
     // Names the bundle if one was requested or only one is loaded.
     let only = bundles.resolve(bundle_id).ok();
-    let answer = if let Some(only) = only { answer.of(only.id()) } else { answer };
+    let answer = if let Some(only) = only { answer.with_bundle_id(only.id()) } else { answer };
     Ok(answer.meta(page_meta(total, limit, offset, returned)))
 }
 

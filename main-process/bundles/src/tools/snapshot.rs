@@ -31,7 +31,7 @@ pub(super) fn get(bundles: &Bundles, arguments: &CallArguments<'_>) -> ToolResul
         let Some(kind) = bundle.kind(name) else { continue };
         total += kind.ids().len();
         let list: Vec<OrderedValue> = kind
-            .sorted()
+            .sorted_entities()
             .take(most - returned)
             .map(|entity| match detail {
                 "full" => entity.to_data(),
@@ -71,7 +71,7 @@ pub(super) fn get(bundles: &Bundles, arguments: &CallArguments<'_>) -> ToolResul
         ("maxEntities", most.into()),
         ("truncated", (returned < total).into()),
     ];
-    Ok(BundleToolResponse::new(data).of(bundle.id()).meta(meta).diagnostics(diagnostics))
+    Ok(BundleToolResponse::new(data).with_bundle_id(bundle.id()).meta(meta).diagnostics(diagnostics))
 }
 
 fn edge_data(edge: ReferenceEdge<'_>) -> OrderedValue {

@@ -8,12 +8,12 @@ use shared_protocol::review::{AuditEntry, AuditLine, MAX_AUDIT_ENTRIES};
 
 /// The newest audit line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct AuditTail {
+pub(super) struct LatestAuditLine {
     number: u64,
     hash: Digest,
 }
 
-impl AuditTail {
+impl LatestAuditLine {
     pub(super) const START: Self = Self { number: 0, hash: Digest::ZERO };
 
     pub(super) fn read(connection: &Connection) -> Result<Self, rusqlite::Error> {

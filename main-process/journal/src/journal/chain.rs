@@ -37,7 +37,7 @@ impl ChainLink {
     }
 
     /// Returns the link to `row` when it follows this one. The error names the revision where the chain breaks.
-    pub(super) fn follow(self, row: &OperationRow) -> Result<Self, (Revision, String)> {
+    pub(super) fn next_link(self, row: &OperationRow) -> Result<Self, (Revision, String)> {
         let expected = self.revision.next();
         if row.revision != expected {
             return Err((expected, format!("it is missing; the next revision is {}", row.revision)));
@@ -62,8 +62,9 @@ impl Journal {
         let mut count = 0;
         check_checkpoint(checkpoint, link)?;
         self.rows_after(anchor.revision, &mut |row| {
-            link =
-                link.follow(&row).map_err(|(revision, problem)| JournalError::damaged(revision, problem))?;
+            link = link
+                .next_link(&row)
+                .map_err(|(revision, problem)| JournalError::damaged_at(revision, problem))?;
             check_checkpoint(checkpoint, link)?;
             row.decode()?;
             count += 1;
@@ -77,7 +78,7 @@ impl Journal {
 fn check_checkpoint(checkpoint: Option<ChainLink>, link: ChainLink) -> Result<(), JournalError> {
     match checkpoint {
         Some(checkpoint) if checkpoint.revision == link.revision && checkpoint != link => Err(
-            JournalError::damaged(link.revision, "the checkpoint does not match the operations around it"),
+            JournalError::damaged_at(link.revision, "the checkpoint does not match the operations around it"),
         ),
         _ => Ok(()),
     }

@@ -62,7 +62,7 @@ impl Journal {
         schema::migrate(&mut connection, format)?;
         let (tail, since_checkpoint) = read_end(&connection).map_err(|error| open_error(&path, error))?;
         let review = review::ReviewTail::read(&connection).map_err(|error| open_error(&path, error))?;
-        let place = Some(JournalFiles::after(&found)?);
+        let place = Some(JournalFiles::new_checked(&found)?);
         Ok(Self { connection, tail, since_checkpoint, review, is_consistent: true, place })
     }
 

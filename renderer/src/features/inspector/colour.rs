@@ -15,17 +15,17 @@ impl InspectorFeature {
             let value = field.effective().and_then(PropValue::as_text);
             let stored =
                 value.and_then(|text| Color32::from_hex(text).ok()).unwrap_or(cx.view.theme.surface_card);
-            let picked = self.picked.take_if(|(key, _)| *key == prop.key).map(|(_, colour)| colour);
+            let picked = self.picked_colour.take_if(|(key, _)| *key == prop.key).map(|(_, colour)| colour);
             let mut colour = picked.unwrap_or(stored);
             let changed = swatch_ui(ui, cx.view, &prop.label, &mut colour);
             // While the pointer is down the colour changes only here; releasing it sends the value.
             let touched = (changed || picked.is_some()) && colour != stored;
             if touched && ui.input(|input| input.pointer.any_down()) {
-                self.picked = Some((prop.key.clone(), colour));
+                self.picked_colour = Some((prop.key.clone(), colour));
                 self.try_out(cx, subjects.ids, &prop.key, PropValue::text(hex(colour)));
             } else if touched {
                 self.editing = None;
-                self.tried(cx);
+                self.reset_preview(cx);
                 let hex = hex(colour);
                 field.set(Some(PropValue::text(hex)));
             }

@@ -3,8 +3,8 @@
 
 use super::{
     InspectedNodes, InspectorFeature, choices,
-    deployment::told_of_prop_ui,
-    fields::{ShownValue, set, shown},
+    deployment::prop_findings_ui,
+    fields::{ShownValue, set, shown_value},
     overrides,
     variables::variable_ui,
 };
@@ -29,7 +29,7 @@ pub(super) struct PropField<'a> {
 
 impl<'a> PropField<'a> {
     pub(super) fn shown(self) -> ShownValue<'a> {
-        shown(self.subjects.nodes, &self.prop.key)
+        shown_value(self.subjects.nodes, &self.prop.key)
     }
 
     /// The common value or else the default; `None` when the nodes differ.
@@ -54,7 +54,7 @@ impl<'a> PropField<'a> {
 impl InspectorFeature {
     pub(super) fn prop_ui(&mut self, ui: &mut Ui, field: PropField<'_>) {
         let PropField { cx, subjects, prop } = field;
-        let wanted = self.wanted.as_ref() == Some(&prop.key);
+        let wanted = self.focus_request.as_ref() == Some(&prop.key);
         let shown = ui.push_id(prop.key.as_str(), |ui| {
             ui.add_space(3.0);
             ui.spacing_mut().item_spacing.y = 3.0;
@@ -62,7 +62,7 @@ impl InspectorFeature {
                 ExposureLevel::Opaque => fixed_ui(ui, cx.view, prop, "Not editable here", &prop.reason),
                 ExposureLevel::ReadOnly => {
                     let value = match field.shown() {
-                        ShownValue::Set(value) => self.readable(prop, value),
+                        ShownValue::Set(value) => self.format_value(prop, value),
                         ShownValue::Unset => {
                             prop.default.as_ref().map_or_else(|| "—".to_owned(), PropValue::to_string)
                         }
@@ -79,7 +79,7 @@ impl InspectorFeature {
                 ExposureLevel::Editable => self.editable_ui(ui, field),
             }
             overrides::badge_ui(ui, cx, subjects.ids, prop);
-            told_of_prop_ui(ui, cx.view, subjects.ids, &prop.key);
+            prop_findings_ui(ui, cx.view, subjects.ids, &prop.key);
         });
         if wanted {
             shown.response.scroll_to_me(Some(egui::Align::Center));
@@ -88,7 +88,7 @@ impl InspectorFeature {
 
     fn editable_ui(&mut self, ui: &mut Ui, field: PropField<'_>) {
         let PropField { prop, .. } = field;
-        let wanted = self.wanted.as_ref() == Some(&prop.key);
+        let wanted = self.focus_request.as_ref() == Some(&prop.key);
         if prop.kind != PropKind::Boolean {
             self.label_ui(ui, field);
         }
@@ -159,7 +159,7 @@ impl InspectorFeature {
         });
     }
 
-    fn readable(&self, prop: &PropDef, value: &PropValue) -> String {
+    fn format_value(&self, prop: &PropDef, value: &PropValue) -> String {
         if prop.sensitive { "••••••".to_owned() } else { value.to_string() }
     }
 }

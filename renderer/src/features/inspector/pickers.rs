@@ -2,7 +2,7 @@
 
 use super::{
     controls::PropField,
-    fields::{refer, targets},
+    fields::{set_references_command, targets},
 };
 use crate::{
     view::WindowAction,
@@ -36,7 +36,7 @@ pub(super) fn reference_ui(ui: &mut Ui, field: PropField<'_>) -> Option<egui::Re
     let response = combo.show_ui(ui, |ui| {
         let candidates = candidates(field, &current);
         if !prop.many && !current.is_empty() && ui.selectable_label(false, "None").clicked() {
-            cx.act(refer(subjects.ids, &prop.key, &[]));
+            cx.act(set_references_command(subjects.ids, &prop.key, &[]));
         }
         if candidates.is_empty() {
             let kinds: Vec<&str> = prop.targets.iter().map(|pattern| pattern.as_str()).collect();
@@ -47,7 +47,7 @@ pub(super) fn reference_ui(ui: &mut Ui, field: PropField<'_>) -> Option<egui::Re
             if ui.selectable_label(chosen, &node.label).on_hover_text(node.name.as_str()).clicked() {
                 let mut next = if prop.many { current.clone() } else { Vec::new() };
                 next.push(node.id);
-                cx.act(refer(subjects.ids, &prop.key, &next));
+                cx.act(set_references_command(subjects.ids, &prop.key, &next));
             }
         }
     });
@@ -69,7 +69,7 @@ fn target_ui(ui: &mut Ui, field: PropField<'_>, current: &[NodeId], target: Node
                     .clicked()
                 {
                     let kept: Vec<NodeId> = current.iter().copied().filter(|id| *id != target).collect();
-                    cx.act(refer(subjects.ids, &prop.key, &kept));
+                    cx.act(set_references_command(subjects.ids, &prop.key, &kept));
                 }
             });
         });

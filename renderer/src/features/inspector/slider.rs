@@ -16,7 +16,7 @@ impl InspectorFeature {
             return;
         }
         let stored = field.effective().and_then(PropValue::as_number).unwrap_or(min);
-        let slid = self.slid.take_if(|(key, _)| *key == prop.key).map(|(_, number)| number);
+        let slid = self.dragged_value.take_if(|(key, _)| *key == prop.key).map(|(_, number)| number);
         let mut number = slid.unwrap_or(stored);
         let step = prop.step.unwrap_or(if prop.whole { 1.0 } else { 0.0 });
         ui.spacing_mut().slider_width = (ui.available_width() - 4.0).max(40.0);
@@ -25,13 +25,13 @@ impl InspectorFeature {
         let Some(value) = PropValue::number(number) else { return };
         if response.dragged() {
             // A dragged value is shown in the preview; releasing it saves it.
-            self.slid = Some((prop.key.clone(), number));
+            self.dragged_value = Some((prop.key.clone(), number));
             if slid != Some(number) {
                 self.try_out(cx, subjects.ids, &prop.key, value);
             }
         } else if number != stored && (slid.is_some() || response.changed()) {
             self.editing = None;
-            self.tried(cx);
+            self.reset_preview(cx);
             field.set(Some(value));
         }
     }
@@ -44,19 +44,19 @@ impl InspectorFeature {
         key: &PropKey,
         value: PropValue,
     ) {
-        let Some(session) = cx.view.looked_at.filter(|_| cx.view.is_previewing) else { return };
+        let Some(session) = cx.view.visible_preview.filter(|_| cx.view.is_previewing) else { return };
         let tried = nodes.iter().map(|node| TransientPropValue {
             instance: instance_of(cx.view, *node).to_string(),
             path: format!("/{key}"),
             value: value.clone(),
         });
-        self.trying = Some(session.id);
+        self.preview_session = Some(session.id);
         cx.act(WindowAction::Gesture(session.id, PreviewGesture::Try(tried.collect())));
     }
 
     /// Resets the preview to the saved values.
-    pub(super) fn tried(&mut self, cx: &InspectorContext<'_>) {
-        if let Some(session) = self.trying.take() {
+    pub(super) fn reset_preview(&mut self, cx: &InspectorContext<'_>) {
+        if let Some(session) = self.preview_session.take() {
             cx.act(WindowAction::Gesture(session, PreviewGesture::Try(Vec::new())));
         }
     }

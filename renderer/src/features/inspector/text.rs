@@ -49,7 +49,7 @@ impl InspectorFeature {
             unit: prop.unit.clone(),
             step: (prop.kind == PropKind::Number).then(|| prop.step.unwrap_or(1.0)),
             spare: 0.0,
-            grab_focus: self.wanted.as_ref() == Some(&prop.key),
+            grab_focus: self.focus_request.as_ref() == Some(&prop.key),
         };
         let field = InspectorField::new(subjects.subject.clone(), FieldPart::Prop(prop.key.clone()));
         self.text_ui(ui, cx, &prop.label, field, &current, &look);

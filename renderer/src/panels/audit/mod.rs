@@ -11,12 +11,12 @@ use crate::{
         body_font, empty_state_ui, focus_ring, list_rows_ui, muted_ui, paint_line, paint_severity,
         search_field_ui, small_font,
     },
-    wording::{ago, now},
+    wording::{ago, unix_millis},
 };
 use canvas::theme::WorkbenchTheme;
 use egui::{Align2, ComboBox, CornerRadius, Role, Sense, Ui, WidgetInfo, pos2, vec2};
 use shared_protocol::{
-    Refusal, messages::ProblemSeverity, requests::ReadAuditPage, review::AuditView, text::counted,
+    Refusal, messages::ProblemSeverity, requests::ReadAuditPage, review::AuditView, text::count_noun,
 };
 use words::{AuditFilter, AuditRow};
 
@@ -48,7 +48,7 @@ enum AuditPageRequest {
 }
 
 impl AuditPanel {
-    pub(crate) fn changed(&mut self) {
+    pub(crate) fn mark_stale(&mut self) {
         self.stale = true;
     }
 
@@ -63,7 +63,7 @@ impl AuditPanel {
             Ok(view) => view,
             Err(refusal) => return Some(refusal),
         };
-        let told: Vec<AuditRow> = view.lines.iter().map(AuditRow::of).collect();
+        let told: Vec<AuditRow> = view.lines.iter().map(AuditRow::from_line).collect();
         match requested {
             Some(AuditPageRequest::Older) => {
                 let end = self.lines.last().map_or(u64::MAX, |last| last.number);
@@ -123,17 +123,17 @@ impl AuditPanel {
             search_field_ui(ui, theme, &mut self.query, "Filter", "Filter the audit");
         }
         ui.horizontal(|ui| {
-            let kinds = ComboBox::from_id_salt("audit kinds").selected_text(self.kind.words()).width(120.0);
+            let kinds = ComboBox::from_id_salt("audit kinds").selected_text(self.kind.label()).width(120.0);
             let chosen = kinds.show_ui(ui, |ui| {
                 for kind in AuditFilter::ALL {
-                    ui.selectable_value(&mut self.kind, kind, kind.words());
+                    ui.selectable_value(&mut self.kind, kind, kind.label());
                 }
             });
             chosen.response.widget_info(|| {
                 WidgetInfo::labeled(
                     Role::ComboBox,
                     true,
-                    format!("Filter by kind: {}", self.kind.words().to_lowercase()),
+                    format!("Filter by kind: {}", self.kind.label().to_lowercase()),
                 )
             });
             if ui
@@ -161,7 +161,7 @@ impl AuditPanel {
             let text = match broken {
                 None => {
                     paint_tick(ui, mark, theme);
-                    format!("Verified: {}, hash chain intact", counted(*total as usize, "line"))
+                    format!("Verified: {}, hash chain intact", count_noun(*total as usize, "line"))
                 }
                 Some((number, problem)) => {
                     paint_severity(ui.painter(), mark.center(), theme, ProblemSeverity::Error);
@@ -175,13 +175,13 @@ impl AuditPanel {
 
     fn lines_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>) {
         let query = self.query.trim().to_lowercase();
-        let fits = |line: &&AuditRow| self.kind.holds(line) && line.contains(&query);
+        let fits = |line: &&AuditRow| self.kind.matches(line) && line.contains(&query);
         let shown: Vec<&AuditRow> = self.lines.iter().filter(fits).collect();
         let broken = self.checked.as_ref().and_then(|(_, broken)| broken.as_ref()).map(|(number, _)| *number);
         let first = self.lines.last().map_or(0, |last| last.number);
         let has_older = first > 1 && self.lines.len() < MAX_LINES;
         let is_filtered = shown.len() < self.lines.len();
-        let now = now();
+        let now = unix_millis();
         // One extra row for the footer.
         let rows = shown.len() + 1;
         let mut older = false;
@@ -214,7 +214,7 @@ fn below_ui(
     ui.horizontal(|ui| {
         ui.set_height(ROW_HEIGHT);
         if is_filtered {
-            muted_ui(ui, theme, format!("{shown} of the latest {}", counted(read, "line")));
+            muted_ui(ui, theme, format!("{shown} of the latest {}", count_noun(read, "line")));
         }
         has_older && ui.button("Load older lines").clicked()
     })
@@ -229,7 +229,9 @@ fn row_ui(ui: &mut Ui, view: &FrameView<'_>, line: &AuditRow, is_broken: bool, n
         return;
     }
     let role = if line.proposal.is_some() { Role::Button } else { Role::ListItem };
-    response.widget_info(|| WidgetInfo::labeled(role, true, format!("Line {}: {}", line.number, line.what)));
+    response.widget_info(|| {
+        WidgetInfo::labeled(role, true, format!("Line {}: {}", line.number, line.event_text))
+    });
     if response.sense.senses_click() && response.hovered() {
         ui.painter().rect_filled(rect, CornerRadius::same(4), theme.hover);
     }
@@ -255,10 +257,10 @@ fn row_ui(ui: &mut Ui, view: &FrameView<'_>, line: &AuditRow, is_broken: bool, n
     let age = line.time.map_or_else(String::new, |time| ago(now, time));
     let width = paint_line(ui, top, Align2::RIGHT_CENTER, &age, small_font(ui), theme.text_muted);
     let top = top.with_max_x(top.right() - width - 10.0);
-    paint_line(ui, top, Align2::LEFT_CENTER, &line.what, body_font(ui), theme.text);
-    paint_line(ui, bottom, Align2::LEFT_CENTER, &line.more, small_font(ui), theme.text_muted);
-    let moment = line.time.map_or_else(String::new, words::moment);
-    response.on_hover_text([line.what.as_str(), &line.more, &moment].join("\n").trim().to_owned());
+    paint_line(ui, top, Align2::LEFT_CENTER, &line.event_text, body_font(ui), theme.text);
+    paint_line(ui, bottom, Align2::LEFT_CENTER, &line.details, small_font(ui), theme.text_muted);
+    let moment = line.time.map_or_else(String::new, words::format_time);
+    response.on_hover_text([line.event_text.as_str(), &line.details, &moment].join("\n").trim().to_owned());
 }
 
 /// Draws a tick because the fonts lack the character.

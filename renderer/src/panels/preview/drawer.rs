@@ -108,7 +108,7 @@ fn overrides_ui(ui: &mut Ui, view: &FrameView<'_>) {
     let mut all: Vec<_> = snapshot
         .overrides()
         .map(|(key, over)| {
-            (matches!(snapshot.standing(key, over), OverrideResolution::Applies(_)), key, over)
+            (matches!(snapshot.resolve_override(key, over), OverrideResolution::Applies(_)), key, over)
         })
         .collect();
     if all.is_empty() {

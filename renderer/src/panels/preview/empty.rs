@@ -2,7 +2,7 @@
 
 use crate::{
     commands::{CommandId, find},
-    preview_display::{routes, showable, shown_words},
+    preview_display::{preview_target, routes, target_label},
     view::{FrameView, WindowAction},
     widgets::muted_ui,
 };
@@ -29,8 +29,8 @@ pub(super) fn empty_ui(ui: &mut Ui, view: &FrameView<'_>) {
                     and try other values.";
         ui.add(egui::Label::new(RichText::new(text).small().color(view.theme.text_muted)).wrap());
         ui.add_space(12.0);
-        if let Some(shown) = showable(view) {
-            let text = format!("Preview {}", shown_words(view, &shown));
+        if let Some(shown) = preview_target(view) {
+            let text = format!("Preview {}", target_label(view, &shown));
             let button = Button::new(RichText::new(text).color(view.theme.accent_text)).fill(view.theme.accent);
             if ui.add(button.min_size(vec2(160.0, 30.0))).clicked() {
                 view.act(WindowAction::StartPreview(shown));

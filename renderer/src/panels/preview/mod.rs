@@ -41,13 +41,13 @@ pub(crate) struct PreviewPanel {
     pub(crate) log: log::PreviewLog,
     choices: BTreeMap<PreviewId, PreviewDisplaySettings>,
     /// The settings of a new session: the last ones selected, if any.
-    usual: Option<PreviewDisplaySettings>,
+    default_settings: Option<PreviewDisplaySettings>,
     /// The space for a page when one was last drawn.
     room: Vec2,
     /// The screen last requested for each session.
     screens_asked: BTreeMap<PreviewId, PreviewScreen>,
     /// A better fitting screen, and the time since it fits better.
-    unsuited: Option<(PreviewId, PreviewScreen, f64)>,
+    better_screen: Option<(PreviewId, PreviewScreen, f64)>,
     /// The state of the visible session and the time it began.
     since: Option<(PreviewId, &'static str, f64)>,
     below: PreviewDrawer,
@@ -59,13 +59,13 @@ pub(crate) struct PreviewPanel {
 #[derive(Default)]
 struct SelectionSync {
     session: Option<PreviewId>,
-    shown: Option<SelectedInstance>,
+    last_selected: Option<SelectedInstance>,
     nodes: Vec<NodeId>,
 }
 
 impl PreviewPanel {
-    pub(crate) fn keep(&mut self, sessions: &[PreviewId]) {
-        self.screens.keep(sessions);
+    pub(crate) fn retain(&mut self, sessions: &[PreviewId]) {
+        self.screens.retain(sessions);
         self.choices.retain(|session, _| sessions.contains(session));
         self.screens_asked.retain(|session, _| sessions.contains(session));
     }
@@ -77,8 +77,9 @@ impl PreviewPanel {
 
     /// The screen of a new session.
     pub(crate) fn first_screen(&self, context: &Context, dark: bool) -> PreviewScreen {
-        let PreviewDisplaySettings { device, zoom, dark } =
-            self.usual.unwrap_or(PreviewDisplaySettings { dark, ..PreviewDisplaySettings::default() });
+        let PreviewDisplaySettings { device, zoom, dark } = self
+            .default_settings
+            .unwrap_or(PreviewDisplaySettings { dark, ..PreviewDisplaySettings::default() });
         let room = if self.room.min_elem() > 0.0 { self.room } else { vec2(420.0, 640.0) };
         let screen = screen_for(device, zoom, dark, room, context.pixels_per_point());
         screen.unwrap_or(PreviewScreen { width: 390, height: 844, quarters: 4, dark })
@@ -89,7 +90,7 @@ impl PreviewPanel {
         if let Some(why) = &view.previews.unavailable {
             return empty::unavailable_ui(ui, view, why);
         }
-        let Some(session) = view.looked_at else { return empty::empty_ui(ui, view) };
+        let Some(session) = view.visible_preview else { return empty::empty_ui(ui, view) };
         self.follow(view, session);
         tabs::tabs_ui(ui, view, session);
         self.toolbar_ui(ui, view, session);
@@ -97,24 +98,24 @@ impl PreviewPanel {
         self.stage_ui(ui, view, session);
     }
 
-    fn choice(&self, session: &PreviewSessionView) -> PreviewDisplaySettings {
+    fn display_settings(&self, session: &PreviewSessionView) -> PreviewDisplaySettings {
         let as_it_is = || PreviewDisplaySettings {
-            device: PreviewDevice::of(session.screen),
+            device: PreviewDevice::for_screen(session.screen),
             zoom: PreviewZoom::Whole,
             dark: session.screen.dark,
         };
-        self.choices.get(&session.id).copied().or(self.usual).unwrap_or_else(as_it_is)
+        self.choices.get(&session.id).copied().or(self.default_settings).unwrap_or_else(as_it_is)
     }
 
     fn choose(&mut self, session: &PreviewSessionView, choice: PreviewDisplaySettings) {
         self.choices.insert(session.id, choice);
-        self.usual = Some(choice);
+        self.default_settings = Some(choice);
     }
 
     /// Synchronises the selection of the page and the board.
     fn follow(&mut self, view: &FrameView<'_>, session: &PreviewSessionView) {
         let nodes = view.selected_nodes();
-        let SelectionSync { session: last, shown, nodes: before } = &self.followed;
+        let SelectionSync { session: last, last_selected: shown, nodes: before } = &self.followed;
         let same_session = *last == Some(session.id);
         if same_session && *shown != session.selected {
             let node = |selected: &Option<SelectedInstance>| selected.as_ref().and_then(|one| one.node);
@@ -138,7 +139,8 @@ impl PreviewPanel {
                 view.act(WindowAction::request(request));
             }
         }
-        self.followed = SelectionSync { session: Some(session.id), shown: session.selected.clone(), nodes };
+        self.followed =
+            SelectionSync { session: Some(session.id), last_selected: session.selected.clone(), nodes };
     }
 
     /// The outermost instance of a node.

@@ -52,7 +52,7 @@ impl PageStage {
 
 impl PreviewPanel {
     pub(super) fn stage_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, session: &PreviewSessionView) {
-        let choice = self.choice(session);
+        let choice = self.display_settings(session);
         let edge = edge_of(choice.device);
         let around = ui.available_rect_before_wrap();
         self.room = (around.size() - Vec2::splat(2.0 * (STAGE_MARGIN + edge))).max(Vec2::splat(40.0));
@@ -60,7 +60,7 @@ impl PreviewPanel {
         let long = self.in_state_for(ui, session) > MIN_LOADING_SECONDS;
         let pixels_per_point = ui.ctx().pixels_per_point();
         let room = self.room;
-        let shot = self.screens.newest(ui.ctx(), session.id);
+        let shot = self.screens.newest_frame(ui.ctx(), session.id);
         let screen = shot.map_or(session.screen, |shot| shot.screen);
         let size = shown_size(screen, choice.zoom, room, pixels_per_point);
         let texture = shot.map(|shot: ShownPreviewFrame<'_>| shot.texture.id());
@@ -85,7 +85,7 @@ impl PreviewPanel {
             }
             let heard = input::page_ui(ui, session, stage, pointer);
             if texture.is_some() {
-                outlines::outlines_ui(ui, view, session, instances, stage, heard.over);
+                outlines::outlines_ui(ui, view, session, instances, stage, heard.hovered);
             }
             if !heard.events.is_empty() {
                 view.act(WindowAction::Gesture(session.id, PreviewGesture::Input(heard.events)));
@@ -96,11 +96,11 @@ impl PreviewPanel {
 
     /// Requests the screen that fits the display settings and the available space.
     fn suit(&mut self, ui: &Ui, session: &PreviewSessionView, actions: &ActionQueue) {
-        let choice = self.choice(session);
+        let choice = self.display_settings(session);
         let pixels_per_point = ui.ctx().pixels_per_point();
         let wanted = screen_for(choice.device, choice.zoom, choice.dark, self.room, pixels_per_point);
         let Some(wanted) = wanted.filter(|wanted| *wanted != session.screen) else {
-            self.unsuited = None;
+            self.better_screen = None;
             self.screens_asked.remove(&session.id);
             return;
         };
@@ -108,10 +108,10 @@ impl PreviewPanel {
             return;
         }
         let now = ui.input(|input| input.time);
-        let since = match self.unsuited {
+        let since = match self.better_screen {
             Some((id, screen, since)) if (id, screen) == (session.id, wanted) => since,
             _ => {
-                self.unsuited = Some((session.id, wanted, now));
+                self.better_screen = Some((session.id, wanted, now));
                 now
             }
         };
@@ -123,7 +123,7 @@ impl PreviewPanel {
             ui.ctx().request_repaint_after(std::time::Duration::from_secs_f64(rests));
             return;
         }
-        self.unsuited = None;
+        self.better_screen = None;
         self.screens_asked.insert(session.id, wanted);
         actions.push(WindowAction::request(SetPreviewScreen { session: session.id, screen: wanted }));
     }

@@ -3,7 +3,7 @@
 use crate::{
     view::{FrameView, WindowAction},
     widgets::muted_ui,
-    wording::now,
+    wording::unix_millis,
 };
 use egui::{
     Align, Button, Frame, Label, Layout, Margin, Rect, RichText, Spinner, Stroke, Ui, UiBuilder, Vec2, vec2,
@@ -83,7 +83,7 @@ fn failed_ui(
         ui.horizontal(|ui| {
             start_button_ui(ui, view, session, "Restart");
             if let Some(at) = failed.again_at {
-                let left = at.saturating_sub(now());
+                let left = at.saturating_sub(unix_millis());
                 muted_ui(ui, theme, format!("Restarts in {} s", left.div_ceil(1000)));
                 ui.ctx().request_repaint_after(Duration::from_millis(500));
             }

@@ -47,7 +47,12 @@ fn session_ui(ui: &mut Ui, view: &FrameView<'_>, session: &PreviewSessionView, c
     let (dot, _) = ui.allocate_exact_size(vec2(10.0, TAB_HEIGHT), Sense::hover());
     ui.painter().circle_filled(dot.center() + vec2(2.0, 0.0), 3.0, state_colour(theme, &session.state));
     let title: String = session.title.chars().take(32).collect();
-    let tab = TabButton { id: ui.scope_id().with(session.id), text: &title, chosen, sense: Sense::click() };
+    let tab = TabButton {
+        id: ui.scope_id().with(session.id),
+        text: &title,
+        is_selected: chosen,
+        sense: Sense::click(),
+    };
     let response = tab_ui(ui, theme, tab);
     let response = response.on_hover_text(format!("{} · {}", session.title, state_words(&session.state)));
     if response.clicked() {

@@ -39,7 +39,7 @@ impl PreviewPanel {
     }
 
     fn device_ui(&mut self, ui: &mut Ui, session: &PreviewSessionView) {
-        let before = self.choice(session);
+        let before = self.display_settings(session);
         let mut choice = before;
         let name = match choice.device {
             PreviewDevice::Custom { width, height } => format!("{width} × {height}"),

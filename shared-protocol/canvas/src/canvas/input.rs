@@ -200,7 +200,7 @@ impl Canvas {
                 return;
             }
             let hit = hit::hit_test(scene, &self.index, &camera, at).map(|hit| hit.element());
-            let wanted = clicked(scene, hit, click_modifiers(ui));
+            let wanted = select_clicked(scene, hit, click_modifiers(ui));
             if wanted != *scene.selection {
                 self.events.push(CanvasEvent::Select(wanted));
             }
@@ -244,7 +244,11 @@ impl Canvas {
 }
 
 /// Returns the selection after a click.
-fn clicked(scene: &BoardScene<'_>, hit: Option<ElementId>, modifiers: Modifiers) -> BTreeSet<ElementId> {
+fn select_clicked(
+    scene: &BoardScene<'_>,
+    hit: Option<ElementId>,
+    modifiers: Modifiers,
+) -> BTreeSet<ElementId> {
     match hit {
         Some(element) if modifiers.shift => {
             let mut wanted = scene.selection.clone();

@@ -184,7 +184,7 @@ impl Canvas {
     }
 
     /// Sets the deployment status of the nodes.
-    pub fn set_standings(&mut self, standings: Option<BoardDeployStatus>) {
+    pub fn set_deploy_status(&mut self, standings: Option<BoardDeployStatus>) {
         self.standings = standings;
     }
 
@@ -307,7 +307,7 @@ impl Canvas {
             return None;
         }
         let steady = !self.gesture.is_active() && self.dropped_until.is_none();
-        let visible = self.camera().visible();
+        let visible = self.camera().visible_area();
         let place = self.store.minimap.place(&self.index, scene, rect, visible, steady)?;
         let response = ui.interact(place.rect, ui.make_persistent_id("minimap"), Sense::click_and_drag());
         response.widget_info(|| WidgetInfo::labeled(Role::Image, true, "Minimap"));

@@ -23,7 +23,7 @@ const INDENT: f32 = 44.0;
 #[derive(Default)]
 pub(super) struct PlanChangeList {
     /// Resources whose attributes a person unfolded or folded.
-    turned: BTreeSet<String>,
+    toggled_resources: BTreeSet<String>,
     rows: Vec<(usize, Option<usize>)>,
     /// The version of the plan that the rows are built from.
     made_for: Option<u64>,
@@ -64,7 +64,7 @@ impl PlanChangeList {
                 ui.label("The board has changed since this plan was made, so it cannot be applied.");
             }
             if !plan.changes.is_empty() {
-                muted_ui(ui, cx.view.theme, words::to_do(plan.counts));
+                muted_ui(ui, cx.view.theme, words::describe_planned(plan.counts));
             }
         });
         if plan.changes.is_empty() {
@@ -86,15 +86,15 @@ impl PlanChangeList {
             }
         });
         if let Some(address) = turn {
-            if !self.turned.remove(&address) {
-                self.turned.insert(address);
+            if !self.toggled_resources.remove(&address) {
+                self.toggled_resources.insert(address);
             }
             self.made_for = None;
         }
     }
 
     fn is_open(&self, change: &PlanChange) -> bool {
-        is_open_at_first(change.action) != self.turned.contains(&change.address)
+        is_open_at_first(change.action) != self.toggled_resources.contains(&change.address)
     }
 
     /// Built once per plan.

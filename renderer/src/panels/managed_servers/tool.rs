@@ -3,11 +3,11 @@
 
 use super::{
     definition_diff::changes_ui,
-    pending_requests::{ServerAction, UpstreamPurpose, UpstreamsContext},
+    pending_requests::{ServerAction, ServerRequestPurpose, UpstreamsContext},
     tool_call::ToolCallForm,
 };
 use crate::{
-    view::{FrameView, UpstreamResponse},
+    view::{FrameView, ManagedServerResponse},
     widgets::{
         body_font, disclosure_ui, focus_ring, muted_ui, named_text_ui, paint_disclosure, paint_line,
         small_font,
@@ -38,16 +38,21 @@ pub(super) fn pin(tool: &ToolView) -> (String, String) {
 /// The open tool and its unfinished input.
 pub(super) struct OpenTool {
     /// The name and hash when the tool was opened. An approval applies to that definition.
-    pub(super) seen: (String, String),
+    pub(super) opened_definition: (String, String),
     pub(super) exposed: String,
-    pub(super) trying: ToolCallForm,
+    pub(super) call_form: ToolCallForm,
     /// Timeouts being edited, in milliseconds: idle, total.
     times: Option<(u64, u64)>,
 }
 
 impl OpenTool {
-    fn of(tool: &ToolView) -> Self {
-        Self { seen: pin(tool), exposed: tool.exposed.clone(), trying: ToolCallForm::default(), times: None }
+    fn from_view(tool: &ToolView) -> Self {
+        Self {
+            opened_definition: pin(tool),
+            exposed: tool.exposed.clone(),
+            call_form: ToolCallForm::default(),
+            times: None,
+        }
     }
 }
 
@@ -103,13 +108,13 @@ pub(super) fn tool_ui(
                 if is_approved {
                     times_ui(ui, cx, details, tool, &mut opened.times);
                     if tool.enabled {
-                        opened.trying.show_ui(ui, cx, tool);
+                        opened.call_form.show_ui(ui, cx, tool);
                     }
                 }
-                again = decide_ui(ui, cx, details, tool, opened.seen == pin(tool));
+                again = decide_ui(ui, cx, details, tool, opened.opened_definition == pin(tool));
             });
         if again {
-            opened.seen = pin(tool);
+            opened.opened_definition = pin(tool);
         }
     });
 }
@@ -128,7 +133,7 @@ fn row_ui(
         row.scroll_to_me(None);
     }
     if row.clicked() {
-        *open = if open.is_some() { None } else { Some(OpenTool::of(tool)) };
+        *open = if open.is_some() { None } else { Some(OpenTool::from_view(tool)) };
     }
     if !ui.is_rect_visible(rect) {
         return None;
@@ -173,7 +178,7 @@ fn controls_ui(ui: &mut Ui, details: &ServerDetails, tool: &ToolView, cx: &Upstr
     switch.accessible_name(format!("{name} offered to agents"));
     if (enabled, policy) != (tool.enabled, tool.policy) {
         let server = details.brief.id.clone();
-        let purpose = UpstreamPurpose::Server { id: server.clone(), doing: ServerAction::Deciding };
+        let purpose = ServerRequestPurpose::Server { id: server.clone(), doing: ServerAction::Deciding };
         let decision = SetTool {
             server,
             tool: tool.name.clone(),
@@ -182,7 +187,7 @@ fn controls_ui(ui: &mut Ui, details: &ServerDetails, tool: &ToolView, cx: &Upstr
             idle_ms: tool.idle_ms,
             total_ms: tool.total_ms,
         };
-        cx.send(decision, purpose, UpstreamResponse::Server);
+        cx.send(decision, purpose, ManagedServerResponse::Server);
     }
 }
 
@@ -220,11 +225,11 @@ fn times_ui(
     if let Some((idle_ms, total_ms)) = decided {
         *times = None;
         let server = details.brief.id.clone();
-        let purpose = UpstreamPurpose::Server { id: server.clone(), doing: ServerAction::Deciding };
+        let purpose = ServerRequestPurpose::Server { id: server.clone(), doing: ServerAction::Deciding };
         let (enabled, policy) = (tool.enabled, tool.policy);
         let tool = tool.name.clone();
         let decision = SetTool { server, tool, enabled, policy, idle_ms, total_ms };
-        cx.send(decision, purpose, UpstreamResponse::Server);
+        cx.send(decision, purpose, ManagedServerResponse::Server);
     }
 }
 
@@ -325,12 +330,12 @@ fn decide_ui(
 ) -> bool {
     let theme = cx.view.theme;
     let server = details.brief.id.clone();
-    let purpose = UpstreamPurpose::Server { id: server.clone(), doing: ServerAction::Deciding };
+    let purpose = ServerRequestPurpose::Server { id: server.clone(), doing: ServerAction::Deciding };
     if tool.approval == ToolApproval::Approved {
         let withdraw = ui.button("Withdraw approval");
         if withdraw.on_hover_text("Hides the tool from agents until it is approved again").clicked() {
             let withdraw = WithdrawTool { server, tool: tool.name.clone() };
-            cx.send(withdraw, purpose, UpstreamResponse::Server);
+            cx.send(withdraw, purpose, ManagedServerResponse::Server);
         }
         return false;
     }
@@ -346,7 +351,7 @@ fn decide_ui(
     );
     if approve.accessible_name(format!("Approve {}", line(&tool.name))).clicked() {
         let tools = vec![pin(tool)];
-        cx.send(ApproveTools { server, tools }, purpose, UpstreamResponse::Server);
+        cx.send(ApproveTools { server, tools }, purpose, ManagedServerResponse::Server);
     }
     false
 }

@@ -4,10 +4,10 @@ use super::{
     box_ui, describe,
     form::ServerFormEditor,
     notice_ui,
-    pending_requests::{UpstreamPurpose, UpstreamsContext},
+    pending_requests::{ServerRequestPurpose, UpstreamsContext},
 };
 use crate::{
-    view::{FrameView, UpstreamResponse},
+    view::{FrameView, ManagedServerResponse},
     widgets::{focus_stroke, muted_ui, search_field_ui},
     wording::line,
 };
@@ -27,17 +27,17 @@ pub(super) struct RegistrySearch {
     query: String,
     /// A file or an address; the default registry when empty.
     other: String,
-    found: Option<Vec<RegistryServer>>,
+    results: Option<Vec<RegistryServer>>,
     refused: Option<String>,
 }
 
 impl RegistrySearch {
     pub(super) fn receive(&mut self, found: Vec<RegistryServer>) {
-        (self.found, self.refused) = (Some(found), None);
+        (self.results, self.refused) = (Some(found), None);
     }
 
     pub(super) fn refuse(&mut self, refusal: &Refusal) {
-        (self.found, self.refused) = (None, Some(describe(refusal)));
+        (self.results, self.refused) = (None, Some(describe(refusal)));
     }
 
     /// Returns the form filled in from the selected package.
@@ -52,15 +52,15 @@ impl RegistrySearch {
             .char_limit(4_096)
             .desired_width(f32::INFINITY);
         focus_stroke(ui, theme, |ui| ui.add(edit)).accessible_name("Registry");
-        let is_busy = cx.is_open(&UpstreamPurpose::Registry);
+        let is_busy = cx.is_open(&ServerRequestPurpose::Registry);
         let searches = ui.add_enabled(!is_busy, Button::new("Search")).clicked() || (entered && !is_busy);
         if searches {
             let registry = Some(self.other.trim().to_owned()).filter(|other| !other.is_empty());
             let query = self.query.trim().to_owned();
             cx.send(
                 SearchServerRegistry { registry, query },
-                UpstreamPurpose::Registry,
-                UpstreamResponse::Registry,
+                ServerRequestPurpose::Registry,
+                ManagedServerResponse::Registry,
             );
         }
         if is_busy {
@@ -70,7 +70,7 @@ impl RegistrySearch {
             notice_ui(ui, cx.view, ProblemSeverity::Error, why);
             muted_ui(ui, theme, "Without a network, you can search a registry index in a file.");
         }
-        let found = self.found.as_ref()?;
+        let found = self.results.as_ref()?;
         if found.is_empty() {
             muted_ui(ui, theme, "No results. Try a different search.");
         }

@@ -2,17 +2,17 @@
 
 use super::{
     box_ui, notice_ui,
-    pending_requests::{UpstreamPurpose, UpstreamsContext},
+    pending_requests::{ServerRequestPurpose, UpstreamsContext},
     secret_field::SecretField,
     tool,
 };
-use crate::{view::UpstreamResponse, widgets::muted_ui, wording::line};
+use crate::{view::ManagedServerResponse, widgets::muted_ui, wording::line};
 use egui::{Button, Label, RichText, Ui};
 use shared_protocol::{
     decisions::{ApproveManifest, SetManifestPolicy, SetManifestSecret},
     messages::ProblemSeverity,
     requests::ReloadManifests,
-    text::counted,
+    text::count_noun,
     upstreams::{ManifestBrief, ManifestOrigin, ManifestToolBrief},
 };
 
@@ -22,11 +22,11 @@ const MAX_LISTED_TOOLS: usize = 200;
 #[derive(Default)]
 pub(super) struct ManifestPage {
     /// The path of the open manifest and the hash it had when it was opened. An approval applies to that hash.
-    seen: Option<(String, Option<String>)>,
-    typing: SecretField,
+    opened_manifest: Option<(String, Option<String>)>,
+    secret_field: SecretField,
 }
 
-pub(super) fn wants_a_person(manifest: &ManifestBrief) -> bool {
+pub(super) fn needs_attention(manifest: &ManifestBrief) -> bool {
     manifest.needs_approval
         || manifest.problem.is_some()
         || manifest.credentials.iter().any(|credential| !credential.optional && !credential.set)
@@ -47,15 +47,15 @@ pub(super) fn summary(manifest: &ManifestBrief) -> String {
     } else if missing {
         "needs credentials".to_owned()
     } else {
-        counted(manifest.tools.iter().filter(|tool| tool.hidden.is_none()).count(), "tool")
+        count_noun(manifest.tools.iter().filter(|tool| tool.hidden.is_none()).count(), "tool")
     };
     format!("{state} · {}", manifest.origin.as_str())
 }
 
 impl ManifestPage {
-    pub(super) fn done(&mut self, purpose: &UpstreamPurpose) {
-        if *purpose == UpstreamPurpose::Manifest {
-            self.seen = None;
+    pub(super) fn handle_success(&mut self, purpose: &ServerRequestPurpose) {
+        if *purpose == ServerRequestPurpose::Manifest {
+            self.opened_manifest = None;
         }
     }
 
@@ -63,8 +63,9 @@ impl ManifestPage {
         let Some(manifest) = cx.view.upstreams.manifests.iter().find(|manifest| manifest.path == path) else {
             return;
         };
-        if self.seen.as_ref().is_none_or(|(seen, _)| seen != path) {
-            *self = Self { seen: Some((path.to_owned(), manifest.hash.clone())), ..Self::default() };
+        if self.opened_manifest.as_ref().is_none_or(|(seen, _)| seen != path) {
+            *self =
+                Self { opened_manifest: Some((path.to_owned(), manifest.hash.clone())), ..Self::default() };
         }
         let theme = cx.view.theme;
         egui::ScrollArea::vertical().id_salt(("manifest", path)).auto_shrink([false, false]).show(ui, |ui| {
@@ -73,7 +74,9 @@ impl ManifestPage {
                 ui.label(RichText::new(title(manifest)).heading());
                 muted_ui(ui, theme, summary(manifest));
                 if ui.button("Reload manifests").clicked() {
-                    cx.send(ReloadManifests {}, UpstreamPurpose::Manifest, |()| UpstreamResponse::Done);
+                    cx.send(ReloadManifests {}, ServerRequestPurpose::Manifest, |()| {
+                        ManagedServerResponse::Done
+                    });
                 }
             });
             ui.add(
@@ -87,7 +90,8 @@ impl ManifestPage {
             };
             muted_ui(ui, theme, origin);
             if let Some(problem) = &manifest.problem {
-                let text = format!("{} Correct the file; it reloads automatically.", ended(&line(problem)));
+                let text =
+                    format!("{} Correct the file; it reloads automatically.", with_full_stop(&line(problem)));
                 notice_ui(ui, cx.view, ProblemSeverity::Error, &text);
             }
             self.approval_ui(ui, cx, manifest);
@@ -104,7 +108,7 @@ impl ManifestPage {
     fn approval_ui(&mut self, ui: &mut Ui, cx: &UpstreamsContext<'_>, manifest: &ManifestBrief) {
         let Some(hash) = manifest.hash.as_ref().filter(|_| manifest.needs_approval) else { return };
         let theme = cx.view.theme;
-        let is_as_seen = self.seen.as_ref().is_some_and(|(_, seen)| seen.as_ref() == Some(hash));
+        let is_as_seen = self.opened_manifest.as_ref().is_some_and(|(_, seen)| seen.as_ref() == Some(hash));
         box_ui(ui, cx.view, |ui| {
             ui.label("Agents cannot see its tools until you approve this version.");
             ui.add(
@@ -115,15 +119,15 @@ impl ManifestPage {
             if !is_as_seen {
                 ui.label("The manifest changed while you were reviewing it.");
                 if ui.button("I have reviewed the new version").clicked() {
-                    self.seen = Some((manifest.path.clone(), Some(hash.clone())));
+                    self.opened_manifest = Some((manifest.path.clone(), Some(hash.clone())));
                 }
                 return;
             }
             let text = RichText::new("Approve manifest").color(theme.accent_text);
-            let is_free = !cx.is_open(&UpstreamPurpose::Manifest);
+            let is_free = !cx.is_open(&ServerRequestPurpose::Manifest);
             if ui.add_enabled(is_free, Button::new(text).fill(theme.accent)).clicked() {
                 let decision = ApproveManifest { hash: hash.clone() };
-                cx.send(decision, UpstreamPurpose::Manifest, |()| UpstreamResponse::Done);
+                cx.send(decision, ServerRequestPurpose::Manifest, |()| ManagedServerResponse::Done);
             }
         });
     }
@@ -131,11 +135,11 @@ impl ManifestPage {
     fn credentials_ui(&mut self, ui: &mut Ui, cx: &UpstreamsContext<'_>, manifest: &ManifestBrief) {
         let Some(id) = &manifest.id else { return };
         for credential in &manifest.credentials {
-            self.typing.secret_ui(ui, cx.view, &credential.id, credential.set, |secret| {
+            self.secret_field.secret_ui(ui, cx.view, &credential.id, credential.set, |secret| {
                 let (manifest, credential) = (id.clone(), credential.id.clone());
                 let decision = SetManifestSecret { manifest, credential, secret };
-                let purpose = UpstreamPurpose::Secret { id: None };
-                cx.send(decision, purpose, |()| UpstreamResponse::Done);
+                let purpose = ServerRequestPurpose::Secret { id: None };
+                cx.send(decision, purpose, |()| ManagedServerResponse::Done);
             });
             if credential.optional {
                 muted_ui(ui, cx.view.theme, "Optional");
@@ -156,7 +160,7 @@ fn tool_ui(ui: &mut Ui, cx: &UpstreamsContext<'_>, manifest: &ManifestBrief, too
             }
             if policy != tool.policy {
                 let decision = SetManifestPolicy { tool: tool.name.clone(), policy };
-                cx.send(decision, UpstreamPurpose::Manifest, |()| UpstreamResponse::Done);
+                cx.send(decision, ServerRequestPurpose::Manifest, |()| ManagedServerResponse::Done);
             }
         });
         if !tool.does.is_empty() {
@@ -170,6 +174,6 @@ fn tool_ui(ui: &mut Ui, cx: &UpstreamsContext<'_>, manifest: &ManifestBrief, too
     });
 }
 
-fn ended(text: &str) -> String {
+fn with_full_stop(text: &str) -> String {
     if text.ends_with(['.', '!', '?']) { text.to_owned() } else { format!("{text}.") }
 }

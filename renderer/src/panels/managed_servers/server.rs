@@ -8,16 +8,16 @@ use super::{
     is_failing, lines_ui,
     log::ServerLogTab,
     notice_ui,
-    pending_requests::{ServerAction, UpstreamOutcome, UpstreamPurpose, UpstreamsContext},
+    pending_requests::{ServerAction, ServerPanelOutcome, ServerRequestPurpose, UpstreamsContext},
     secret_field::SecretField,
     server_status,
     tools::ToolList,
 };
 use crate::{
     panels::notices::capitalised,
-    view::{FrameView, UpstreamResponse},
+    view::{FrameView, ManagedServerResponse},
     widgets::{muted_ui, named_text_ui},
-    wording::{line, now, paragraph},
+    wording::{line, paragraph, unix_millis},
 };
 use egui::{Button, Label, RichText, Ui, vec2};
 use shared_protocol::{
@@ -26,7 +26,7 @@ use shared_protocol::{
     messages::ProblemSeverity,
     request::Request,
     requests::{DisableServer, RestartServer, ShowServer, StartServer, StopServer},
-    text::counted,
+    text::count_noun,
     upstreams::{
         ServerBrief, ServerDetails, ServerId, ServerLogChunk, ServerState, StartPhase, ToolCallResult,
     },
@@ -45,7 +45,7 @@ enum ServerTab {
 pub(super) struct ServerPage {
     details: Option<ServerDetails>,
     /// The server and stamp of the last request for details.
-    asked: Option<(ServerId, u64)>,
+    last_request: Option<(ServerId, u64)>,
     /// A new server that may not be in the list yet.
     new: Option<ServerId>,
     /// The last refused action and its reason.
@@ -53,7 +53,7 @@ pub(super) struct ServerPage {
     tab: ServerTab,
     tools: ToolList,
     log: ServerLogTab,
-    typing: SecretField,
+    secret_field: SecretField,
     deleting: DeleteServerPrompt,
     editing: Option<(ServerId, ServerFormEditor)>,
 }
@@ -62,8 +62,8 @@ impl ServerPage {
     /// Stores details of the open server. Details in an answer are current, so they are not requested again.
     pub(super) fn receive(&mut self, details: ServerDetails) {
         let id = &details.brief.id;
-        if self.log.is_of(id) || self.new.as_ref() == Some(id) {
-            self.asked = Some((id.clone(), details.brief.stamp));
+        if self.log.is_for(id) || self.new.as_ref() == Some(id) {
+            self.last_request = Some((id.clone(), details.brief.stamp));
             self.details = Some(details);
         }
     }
@@ -84,47 +84,47 @@ impl ServerPage {
         self.tools.receive_call(tool, result);
     }
 
-    pub(super) fn forget(&mut self, id: &ServerId) {
+    pub(super) fn close_server(&mut self, id: &ServerId) {
         if self.is_new(id) {
             *self = Self::default();
         }
     }
 
     /// Clears refusals and forms after a completed action, and reloads the details.
-    pub(super) fn done(&mut self, purpose: &UpstreamPurpose) {
+    pub(super) fn handle_success(&mut self, purpose: &ServerRequestPurpose) {
         match purpose {
-            UpstreamPurpose::Server { .. } => self.refused = None,
-            UpstreamPurpose::Update(id) => {
+            ServerRequestPurpose::Server { .. } => self.refused = None,
+            ServerRequestPurpose::Update(id) => {
                 if self.editing.as_ref().is_some_and(|(editing, _)| editing == id) {
                     self.editing = None;
                 }
             }
-            UpstreamPurpose::Secret { .. } => {}
+            ServerRequestPurpose::Secret { .. } => {}
             _ => return,
         }
-        self.asked = None;
+        self.last_request = None;
     }
 
-    pub(super) fn refuse(&mut self, purpose: &UpstreamPurpose, refusal: Refusal) -> UpstreamOutcome {
+    pub(super) fn refuse(&mut self, purpose: &ServerRequestPurpose, refusal: Refusal) -> ServerPanelOutcome {
         match purpose {
-            UpstreamPurpose::Log(id) => self.log.lost(id),
-            UpstreamPurpose::Server { id, doing } => {
+            ServerRequestPurpose::Log(id) => self.log.clear_request(id),
+            ServerRequestPurpose::Server { id, doing } => {
                 let why = describe(&refusal);
                 let why = match doing {
                     ServerAction::Enabling => format!("The server was disabled again. {why}"),
                     _ => why,
                 };
                 self.refused = Some((id.clone(), why));
-                self.asked = None;
-                return UpstreamOutcome::Refused(refusal);
+                self.last_request = None;
+                return ServerPanelOutcome::Refused(refusal);
             }
-            UpstreamPurpose::Update(id) => match &mut self.editing {
+            ServerRequestPurpose::Update(id) => match &mut self.editing {
                 Some((editing, form)) if editing == id => form.refuse(refusal),
-                _ => return UpstreamOutcome::Refused(refusal),
+                _ => return ServerPanelOutcome::Refused(refusal),
             },
             _ => {}
         }
-        UpstreamOutcome::Nothing
+        ServerPanelOutcome::Nothing
     }
 
     pub(super) fn show_ui(&mut self, ui: &mut Ui, cx: &UpstreamsContext<'_>, id: &ServerId) {
@@ -135,10 +135,10 @@ impl ServerPage {
         self.new.take_if(|new| new == id);
         self.turn_to(server);
         let wanted = (server.id.clone(), server.stamp);
-        let details = UpstreamPurpose::Details(id.clone());
-        if self.asked.as_ref() != Some(&wanted) && !cx.is_open(&details) {
-            self.asked = Some(wanted);
-            cx.send(ShowServer { server: id.clone() }, details, UpstreamResponse::Server);
+        let details = ServerRequestPurpose::Details(id.clone());
+        if self.last_request.as_ref() != Some(&wanted) && !cx.is_open(&details) {
+            self.last_request = Some(wanted);
+            cx.send(ShowServer { server: id.clone() }, details, ManagedServerResponse::Server);
         }
         egui::ScrollArea::vertical().id_salt(("server", &id.0)).auto_shrink([false, false]).show(ui, |ui| {
             ui.spacing_mut().item_spacing.y = 5.0;
@@ -148,21 +148,23 @@ impl ServerPage {
                     ui,
                     cx.view,
                     "Save changes",
-                    cx.is_open(&UpstreamPurpose::Update(id.clone())),
+                    cx.is_open(&ServerRequestPurpose::Update(id.clone())),
                 ) {
                     form::FormOutcome::Nothing => {}
                     form::FormOutcome::Left => self.editing = None,
                     form::FormOutcome::Filled(form) => {
-                        let (decision, purpose) =
-                            (UpdateServer { server: id.clone(), form }, UpstreamPurpose::Update(id.clone()));
-                        cx.send(decision, purpose, UpstreamResponse::Server);
+                        let (decision, purpose) = (
+                            UpdateServer { server: id.clone(), form },
+                            ServerRequestPurpose::Update(id.clone()),
+                        );
+                        cx.send(decision, purpose, ManagedServerResponse::Server);
                     }
                 };
             }
             if self.deleting.show_ui(ui, cx.view, server) {
                 let (deleted, decision) = (id.clone(), DeleteServer { server: id.clone() });
-                let respond = move |()| UpstreamResponse::Deleted(deleted.clone());
-                cx.send(decision, UpstreamPurpose::Delete(id.clone()), respond);
+                let respond = move |()| ManagedServerResponse::Deleted(deleted.clone());
+                cx.send(decision, ServerRequestPurpose::Delete(id.clone()), respond);
             }
             self.attention_ui(ui, cx, server);
             self.tabs_ui(ui, server);
@@ -172,8 +174,8 @@ impl ServerPage {
                 (_, None) => drop(muted_ui(ui, cx.view.theme, "Loading details…")),
                 (ServerTab::Tools, Some(details)) => self.tools.show_ui(ui, cx, details),
                 (ServerTab::Configuration, Some(details)) => {
-                    if configuration::show_ui(ui, cx, details, &mut self.typing) {
-                        self.editing = Some((id.clone(), ServerFormEditor::of(&details.form)));
+                    if configuration::show_ui(ui, cx, details, &mut self.secret_field) {
+                        self.editing = Some((id.clone(), ServerFormEditor::from_form(&details.form)));
                     }
                 }
             }
@@ -182,11 +184,11 @@ impl ServerPage {
 
     /// Clears the page when another server is opened.
     fn turn_to(&mut self, server: &ServerBrief) {
-        if self.log.is_of(&server.id) {
+        if self.log.is_for(&server.id) {
             return;
         }
-        self.log = ServerLogTab::of(&server.id);
-        (self.tools, self.typing, self.deleting) =
+        self.log = ServerLogTab::for_server(&server.id);
+        (self.tools, self.secret_field, self.deleting) =
             (ToolList::default(), SecretField::default(), DeleteServerPrompt::default());
         (self.editing, self.tab) = (None, ServerTab::default());
     }
@@ -197,7 +199,7 @@ impl ServerPage {
             ui.spacing_mut().item_spacing = vec2(6.0, 4.0);
             server_status::state_ui(ui, cx.view, &server.state);
             ui.label(RichText::new(line(&server.name)).heading());
-            let words = server_status::words(server, now());
+            let words = server_status::describe_status(server, unix_millis());
             ui.label(RichText::new(words).color(server_status::colour(theme, &server.state)));
         });
         ui.scope(|ui| {
@@ -221,7 +223,7 @@ impl ServerPage {
                 let details = self.details.as_ref().filter(|details| details.brief.id == server.id);
                 let edit = ui.add_enabled(details.is_some() && self.editing.is_none(), Button::new("Edit…"));
                 if let Some(details) = details.filter(|_| edit.clicked()) {
-                    self.editing = Some((server.id.clone(), ServerFormEditor::of(&details.form)));
+                    self.editing = Some((server.id.clone(), ServerFormEditor::from_form(&details.form)));
                 }
                 if ui.button(RichText::new("Delete…").color(theme.danger)).clicked() {
                     self.deleting.begin();
@@ -256,11 +258,11 @@ impl ServerPage {
                 box_ui(ui, cx.view, |ui| {
                     ui.label("The server cannot start until these secrets are set.");
                     for part in missing {
-                        self.typing.secret_ui(ui, cx.view, part, false, |secret| {
+                        self.secret_field.secret_ui(ui, cx.view, part, false, |secret| {
                             let part = part.clone();
                             let decision = SetServerSecret { server: server.id.clone(), part, secret };
-                            let purpose = UpstreamPurpose::Secret { id: Some(server.id.clone()) };
-                            cx.send(decision, purpose, UpstreamResponse::Server);
+                            let purpose = ServerRequestPurpose::Secret { id: Some(server.id.clone()) };
+                            cx.send(decision, purpose, ManagedServerResponse::Server);
                         });
                     }
                     muted_ui(ui, theme, "Then start the server.");
@@ -268,13 +270,13 @@ impl ServerPage {
             }
             ServerState::NeedsApproval => {
                 box_ui(ui, cx.view, |ui| {
-                    let tools = counted(usize::try_from(server.waiting).unwrap_or(usize::MAX), "tool");
+                    let tools = count_noun(usize::try_from(server.waiting).unwrap_or(usize::MAX), "tool");
                     ui.label(format!(
                         "The server is running. Agents cannot use it until you review {tools}."
                     ));
                     if ui.button("Review tools").clicked() {
                         self.tab = ServerTab::Tools;
-                        self.tools.look_at_new();
+                        self.tools.begin_tool_review();
                     }
                 });
             }
@@ -349,8 +351,8 @@ fn control<R: Request<Response = ServerDetails>>(
 ) where
     WindowRequest: From<R::Frame>,
 {
-    let purpose = UpstreamPurpose::Server { id: server.clone(), doing };
-    cx.send(request, purpose, UpstreamResponse::Server);
+    let purpose = ServerRequestPurpose::Server { id: server.clone(), doing };
+    cx.send(request, purpose, ManagedServerResponse::Server);
 }
 
 /// The switch. Enabling lets a program run, so it is a decision. Main disables the server again when the start fails.

@@ -2,10 +2,10 @@
 
 use super::{
     box_ui, describe, notice_ui,
-    pending_requests::{UpstreamPurpose, UpstreamsContext},
+    pending_requests::{ServerRequestPurpose, UpstreamsContext},
 };
 use crate::{
-    view::{FrameView, UpstreamResponse},
+    view::{FrameView, ManagedServerResponse},
     widgets::{focus_stroke, muted_ui},
     wording::line,
 };
@@ -14,7 +14,7 @@ use shared_protocol::{
     Refusal,
     messages::ProblemSeverity,
     requests::{ImportServers, ListImportSources, PreviewServerImport},
-    text::counted,
+    text::count_noun,
     upstreams::{
         AuthForm, ImportSource, ImportedServerView, MAX_UPSTREAM_TEXT_BYTES, ServerImportInput,
         ServerImportPreview, TypedSecret, VariableValue,
@@ -40,7 +40,7 @@ pub(super) struct ServerImportForm {
 struct ImportPreview {
     view: ServerImportPreview,
     /// One flag per server.
-    chosen: Vec<bool>,
+    selected: Vec<bool>,
 }
 
 impl ServerImportForm {
@@ -50,7 +50,8 @@ impl ServerImportForm {
 
     pub(super) fn receive(&mut self, view: ServerImportPreview) {
         let chosen = view.servers.iter().map(|server| !server.known).collect();
-        (self.preview, self.waiting, self.refused) = (Some(ImportPreview { view, chosen }), false, None);
+        (self.preview, self.waiting, self.refused) =
+            (Some(ImportPreview { view, selected: chosen }), false, None);
     }
 
     pub(super) fn is_waiting(&self) -> bool {
@@ -64,7 +65,11 @@ impl ServerImportForm {
     fn look(&mut self, source: ServerImportInput, cx: &UpstreamsContext<'_>) {
         (self.preview, self.refused, self.waiting) = (None, None, true);
         self.source = Some(source.clone());
-        cx.send(PreviewServerImport { source }, UpstreamPurpose::Preview, UpstreamResponse::Preview);
+        cx.send(
+            PreviewServerImport { source },
+            ServerRequestPurpose::Preview,
+            ManagedServerResponse::Preview,
+        );
     }
 
     pub(super) fn paste_ui(&mut self, ui: &mut Ui, cx: &UpstreamsContext<'_>) -> bool {
@@ -109,7 +114,7 @@ impl ServerImportForm {
 
     pub(super) fn programs_ui(&mut self, ui: &mut Ui, cx: &UpstreamsContext<'_>) -> bool {
         if !std::mem::replace(&mut self.has_asked, true) {
-            cx.send(ListImportSources {}, UpstreamPurpose::Sources, UpstreamResponse::Sources);
+            cx.send(ListImportSources {}, ServerRequestPurpose::Sources, ManagedServerResponse::Sources);
         }
         let mut looked = None;
         match &self.sources {
@@ -164,7 +169,7 @@ impl ServerImportForm {
         if servers.is_empty() && preview.view.refused.is_empty() {
             ui.label("No servers to import.");
         }
-        for (server, chosen) in servers.iter().zip(&mut preview.chosen).take(MAX_LISTED_SERVERS) {
+        for (server, chosen) in servers.iter().zip(&mut preview.selected).take(MAX_LISTED_SERVERS) {
             server_ui(ui, cx.view, server, chosen);
         }
         for (name, why) in preview.view.refused.iter().take(MAX_LISTED_SERVERS) {
@@ -180,7 +185,7 @@ impl ServerImportForm {
         }
         let names: Vec<String> = servers
             .iter()
-            .zip(&preview.chosen)
+            .zip(&preview.selected)
             .filter(|(_, chosen)| **chosen)
             .map(|(server, _)| server.form.name.clone())
             .collect();
@@ -188,8 +193,8 @@ impl ServerImportForm {
             return;
         }
         let theme = cx.view.theme;
-        let text = format!("Import {} as disabled", counted(names.len(), "server"));
-        let is_ready = !names.is_empty() && !cx.is_open(&UpstreamPurpose::Import);
+        let text = format!("Import {} as disabled", count_noun(names.len(), "server"));
+        let is_ready = !names.is_empty() && !cx.is_open(&ServerRequestPurpose::Import);
         let button = if is_ready {
             Button::new(RichText::new(text).color(theme.accent_text)).fill(theme.accent)
         } else {
@@ -198,7 +203,11 @@ impl ServerImportForm {
         if ui.add_enabled(is_ready, button).clicked()
             && let Some(source) = self.source.clone()
         {
-            cx.send(ImportServers { source, names }, UpstreamPurpose::Import, UpstreamResponse::Imported);
+            cx.send(
+                ImportServers { source, names },
+                ServerRequestPurpose::Import,
+                ManagedServerResponse::Imported,
+            );
         }
     }
 }

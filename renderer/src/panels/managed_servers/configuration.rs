@@ -1,11 +1,11 @@
 //! The full configuration of a server. Secrets are shown as set or missing, never by value.
 
 use super::{
-    pending_requests::{UpstreamPurpose, UpstreamsContext},
+    pending_requests::{ServerRequestPurpose, UpstreamsContext},
     secret_field::SecretField,
 };
 use crate::{
-    view::{FrameView, UpstreamResponse},
+    view::{FrameView, ManagedServerResponse},
     widgets::{muted_ui, named_text_ui},
     wording::line,
 };
@@ -51,9 +51,9 @@ pub(super) fn show_ui(
     let mut secret = |ui: &mut Ui, part: &str, is_set: bool| {
         typing.secret_ui(ui, cx.view, part, is_set, |secret| {
             let server = details.brief.id.clone();
-            let purpose = UpstreamPurpose::Secret { id: Some(server.clone()) };
+            let purpose = ServerRequestPurpose::Secret { id: Some(server.clone()) };
             let decision = SetServerSecret { server, part: part.to_owned(), secret };
-            cx.send(decision, purpose, UpstreamResponse::Server);
+            cx.send(decision, purpose, ManagedServerResponse::Server);
         });
     };
     match &form.auth {

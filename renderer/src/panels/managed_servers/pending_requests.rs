@@ -2,7 +2,7 @@
 
 use crate::{
     main_request::MainRequest,
-    view::{FrameView, UpstreamResponse, WindowAction},
+    view::{FrameView, ManagedServerResponse, WindowAction},
 };
 use shared_protocol::{Refusal, decisions::WindowRequest, request::Request, upstreams::ServerId};
 use std::{
@@ -13,7 +13,7 @@ use std::{
 
 /// The effect of an answer outside this panel.
 #[derive(Debug)]
-pub(crate) enum UpstreamOutcome {
+pub(crate) enum ServerPanelOutcome {
     Nothing,
     Notify(String, Vec<String>),
     Refused(Refusal),
@@ -30,7 +30,7 @@ pub(super) enum ServerAction {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum UpstreamPurpose {
+pub(super) enum ServerRequestPurpose {
     Details(ServerId),
     Log(ServerId),
     Server {
@@ -54,19 +54,19 @@ pub(super) enum UpstreamPurpose {
 }
 
 #[derive(Default)]
-pub(super) struct PendingUpstreamRequests {
+pub(super) struct PendingServerRequests {
     next: Cell<u64>,
-    open: RefCell<BTreeMap<u64, UpstreamPurpose>>,
+    open: RefCell<BTreeMap<u64, ServerRequestPurpose>>,
 }
 
 /// The surroundings of a page: the frame and the pending requests.
 pub(super) struct UpstreamsContext<'a> {
     pub(super) view: &'a FrameView<'a>,
-    pub(super) asking: &'a PendingUpstreamRequests,
+    pub(super) asking: &'a PendingServerRequests,
 }
 
 impl Deref for UpstreamsContext<'_> {
-    type Target = PendingUpstreamRequests;
+    type Target = PendingServerRequests;
 
     fn deref(&self) -> &Self::Target {
         self.asking
@@ -78,8 +78,8 @@ impl UpstreamsContext<'_> {
     pub(super) fn send<R: Request>(
         &self,
         request: R,
-        purpose: UpstreamPurpose,
-        respond: impl Fn(R::Response) -> UpstreamResponse + 'static,
+        purpose: ServerRequestPurpose,
+        respond: impl Fn(R::Response) -> ManagedServerResponse + 'static,
     ) where
         WindowRequest: From<R::Frame>,
     {
@@ -87,25 +87,25 @@ impl UpstreamsContext<'_> {
         self.next.set(number);
         self.open.borrow_mut().insert(number, purpose);
         self.view.act(WindowAction::Request(MainRequest::new(request, move |result| {
-            let response = Box::new(result.map_or_else(UpstreamResponse::Refused, &respond));
+            let response = Box::new(result.map_or_else(ManagedServerResponse::Refused, &respond));
             Some(WindowAction::Upstream { request: number, response })
         })));
     }
 }
 
-impl PendingUpstreamRequests {
-    pub(super) fn close(&self, request: u64) -> Option<UpstreamPurpose> {
+impl PendingServerRequests {
+    pub(super) fn close(&self, request: u64) -> Option<ServerRequestPurpose> {
         self.open.borrow_mut().remove(&request)
     }
 
-    pub(super) fn is_open(&self, purpose: &UpstreamPurpose) -> bool {
+    pub(super) fn is_open(&self, purpose: &ServerRequestPurpose) -> bool {
         self.open.borrow().values().any(|open| open == purpose)
     }
 
     /// The pending action on a server.
     pub(super) fn doing(&self, server: &ServerId) -> Option<ServerAction> {
         self.open.borrow().values().find_map(|open| match open {
-            UpstreamPurpose::Server { id, doing } if id == server => Some(*doing),
+            ServerRequestPurpose::Server { id, doing } if id == server => Some(*doing),
             _ => None,
         })
     }
