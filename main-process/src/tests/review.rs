@@ -353,7 +353,7 @@ fn no_standing_approval_lets_an_agent_say_what_is_run() {
         boards: Vec::new(),
         expires: None,
     };
-    agents.review(GrantApproval { grant: grant }).unwrap();
+    agents.review(GrantApproval { grant }).unwrap();
     let (stream, _) = agents.bridge();
     let path = agents.running().root.join("draftboard.toml");
     let set = |config: Value| call(&stream, "set_project_config", json!({ "config": config }));

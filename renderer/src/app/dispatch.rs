@@ -102,7 +102,7 @@ impl CommandQueue {
             FeatureCommand::Request(request) => {
                 WindowCommand::Request(request.map(|reply| WindowCommand::Reply(reply.into())))
             }
-            FeatureCommand::Action(action) => WindowCommand::Action(action),
+            FeatureCommand::Action(action) => WindowCommand::Action(*action),
         }));
         result
     }

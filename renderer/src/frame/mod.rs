@@ -29,7 +29,7 @@ pub(crate) trait Feature {
 pub(crate) enum FeatureCommand<F: Feature> {
     Message(F::Message),
     Request(MainRequest<F::Reply>),
-    Action(WindowAction),
+    Action(Box<WindowAction>),
 }
 
 /// Collects the commands of one feature until the frame is drawn or the message is handled.
@@ -64,7 +64,7 @@ impl<F: Feature> CommandSender<F> {
     }
 
     pub(crate) fn act(&self, action: impl Into<WindowAction>) {
-        self.commands.borrow_mut().push(FeatureCommand::Action(action.into()));
+        self.commands.borrow_mut().push(FeatureCommand::Action(Box::new(action.into())));
     }
 
     pub(crate) fn into_commands(self) -> Vec<FeatureCommand<F>> {
