@@ -287,7 +287,7 @@ enum Verb {
     #[command(
         after_help = "Examples:\n  draftboard connect claude-desktop\n  draftboard connect vscode -w ~/projects/parcels --print"
     )]
-    ConnectClientArguments(connect::ConnectClientArguments),
+    Connect(connect::ConnectClientArguments),
     /// Reviews proposals from agents
     #[command(
         after_help = "Each decision asks for a code that the running Draftboard shows in its own window or terminal.\n\n\
@@ -398,7 +398,7 @@ fn run(verb: Verb, roles: &Roles) -> ExitCode {
         Verb::Bundle(verb) => bundle::run(verb),
         Verb::Call { tool, pairs, args, at } => call::run(&tool, args.as_deref(), &pairs, &at),
         Verb::Read { uri, at } => read::run(&uri, &at),
-        Verb::ConnectClientArguments(arguments) => connect::run(&arguments, roles),
+        Verb::Connect(arguments) => connect::run(&arguments, roles),
         Verb::Review { what, at } => review::run(what, &at),
         Verb::Upstream(verb) => upstream::run(verb),
         Verb::Manifest(verb) => manifest::run(&verb),

@@ -198,7 +198,7 @@ fn what_was_planned_on_an_older_file_is_refused() {
 
 #[test]
 fn questions_are_answered() {
-    let mut bench = parcel();
+    let bench = parcel();
     let bundle = "parcel".to_owned();
     let threat = EntityRef { bundle: bundle.clone(), entity_type: "Threat".into(), id: "THR-jam".into() };
     let bundles = bench.ws().bundles();
