@@ -11,7 +11,7 @@
 //!
 //! let sources = BundleSource::of_folders(&["specs/lockers".into()]);
 //! let mut bundles = Bundles::load(&sources);
-//! for (source, error) in bundles.failed() {
+//! for (source, error) in bundles.load_failures() {
 //!     eprintln!("{}: {error}", source.id);
 //! }
 //! // Offer the tools: names, descriptions and schemas are in one table.
