@@ -62,7 +62,7 @@ fn main() -> ExitCode {
         let start = Instant::now();
         let mut group = workspace.begin();
         group
-            .accepts(&verdict, &Reviewer::at_window("ada".to_owned()), moment(9_000 + round))
+            .accept_verdict(&verdict, &Reviewer::in_window("ada".to_owned()), moment(9_000 + round))
             .expect("accepted");
         group.commit().expect("durable");
         accepting.push(start.elapsed());
@@ -204,7 +204,7 @@ fn propose(workspace: &mut Workspace, round: u64, calls: &mut Vec<Duration>) -> 
     let mut group = workspace.begin();
     let submitted =
         group.submit(&client, &AgentRequest::Submit { draft: None, submission }, moment(8_000 + round));
-    let id = submitted.expect("submitted").done.proposal.id;
+    let id = submitted.expect("submitted").response.proposal.id;
     group.commit().expect("durable");
     id
 }

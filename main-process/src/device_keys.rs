@@ -4,12 +4,12 @@ use device_key::{DeviceKeys, KeyError, KeyHolder, KeyId, KeyStore, Zeroizing};
 use std::sync::OnceLock;
 use upstreams::{Keyring, Secret, SecretStore as _};
 use user_folders as paths;
-use workspace::{ProofFiles, now};
+use workspace::{ProofFiles, time_and_seed};
 
 /// The key of this device, for this process. It is loaded, or made, when it is first needed.
 pub(crate) fn key() -> KeyHolder {
     static KEY: OnceLock<KeyHolder> = OnceLock::new();
-    let load = || present_keys()?.load_or_create(&device_name(), now().time);
+    let load = || present_keys()?.load_or_create(&device_name(), time_and_seed().time);
     KEY.get_or_init(|| KeyHolder::new(load)).clone()
 }
 

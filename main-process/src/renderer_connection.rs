@@ -97,7 +97,7 @@ impl RendererConnection {
     }
 
     fn serve(mut self, router: &Router) -> Result<(), RendererConnectionError> {
-        self.shake_hands()?;
+        self.perform_handshake()?;
         let (queue, queued) = bounded(MAX_QUEUED + MAX_UNANSWERED);
         let (unanswered, answered) = bounded(MAX_UNANSWERED);
         let out = self.stream.try_clone()?;
@@ -113,7 +113,7 @@ impl RendererConnection {
         Ok(())
     }
 
-    fn shake_hands(&mut self) -> Result<(), RendererConnectionError> {
+    fn perform_handshake(&mut self) -> Result<(), RendererConnectionError> {
         let mut token: ConnectionToken = [0; 32];
         getrandom::fill(&mut token).map_err(io::Error::other)?;
         let challenge = ToRenderer::Challenge { protocol: PROTOCOL_VERSION, token };
@@ -189,10 +189,10 @@ fn take(
                 }
                 WindowRequest::Review(request) => router.writer.review(request, user_name(), channel),
                 WindowRequest::Decision(PersonDecision::Proposal(decision)) => {
-                    router.writer.decide(decision, Reviewer::at_window(user_name()), channel);
+                    router.writer.decide(decision, Reviewer::in_window(user_name()), channel);
                 }
                 WindowRequest::Decision(PersonDecision::Upstream(decision)) => {
-                    let by = RequestOrigin { name: user_name(), way: "window" };
+                    let by = RequestOrigin { name: user_name(), channel: "window" };
                     router.services.upstreams.decide(decision, by, channel);
                 }
             }

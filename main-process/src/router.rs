@@ -41,7 +41,7 @@ impl Router {
         let is_window = actor.kind == ActorKind::Window;
         let by = || {
             let way = if is_window { "window" } else { "terminal" };
-            RequestOrigin { name: actor.name.clone(), way }
+            RequestOrigin { name: actor.name.clone(), channel: way }
         };
         match request {
             R::RunCommand(RunCommand { command }) => {

@@ -102,9 +102,10 @@ impl Running {
         let services =
             Services { agents, terraform, previews, upstreams: upstreams::ManagedServersHandle::new().0 };
         let (process, signals) = ProcessHandle::new(true, Default::default());
-        let terminals = TerminalServer::starter(services.clone(), process.clone());
+        let terminals = TerminalServer::server_factory(services.clone(), process.clone());
         let (host, writer) =
-            WriterHandle::start(Launch::of(session), process.clone(), services.clone(), terminals).unwrap();
+            WriterHandle::start(Launch::from_session(session), process.clone(), services.clone(), terminals)
+                .unwrap();
         let router = Router { writer: host.clone(), services, process };
         let (writer, terraform, previews) = (Some(writer), None, None);
         Self { host, router, root, runtime, signals, writer, terraform, previews, _folder: folder }

@@ -6,7 +6,7 @@
 use components::ComponentLibrary;
 use frame_memory::{DescriptorChannel, FrameCopy, FrameMemory};
 use preview_runtime::{
-    PagePainter, PaintPhases,
+    PagePainter, PaintTimings,
     scene::{BuildLimits, PreviewInteraction, PreviewScene, build},
 };
 use serde_json::{Map, Value, json};
@@ -109,7 +109,7 @@ fn in_process(files: &[(String, String)], scene: &PreviewScene, screen: PreviewS
         let (tree, ..) = build(&library, scene, &PreviewInteraction::default(), &BuildLimits::default());
         builds.push(started.elapsed());
         let tree = Arc::new(tree);
-        painter.forget();
+        painter.discard_layout();
         let painted = painter.paint(&tree, scene, 0.0)?;
         phases.push(painted.phases);
         elements = tree.len();
@@ -120,7 +120,7 @@ fn in_process(files: &[(String, String)], scene: &PreviewScene, screen: PreviewS
     let (whole, whole95) = median(wholes);
     println!("full render, 1280×800, {} instances, {elements} elements:", scene.instances.len());
     println!("  at best {least_whole:.2} ms, median {whole:.2} ms, p95 {whole95:.2} ms");
-    let least = |of: fn(&PaintPhases) -> Duration| {
+    let least = |of: fn(&PaintTimings) -> Duration| {
         phases.iter().map(of).min().unwrap_or_default().as_secs_f64() * 1e3
     };
     println!(
@@ -205,7 +205,7 @@ fn across_processes(files: &[(String, String)], scene: &PreviewScene, screen: Pr
         let message = encode_json(&ToPreview::Screen { generation: 1, screen }, MAX_TO_PREVIEW_BYTES)?;
         preview.channel.send(&message, Some(memory.as_fd()))?;
         preview.until(|message| matches!(message, FromPreview::Frame { revision: 1, .. }))?;
-        assert_eq!(reader.take(&mut pixels), FrameCopy::Frame);
+        assert_eq!(reader.copy_frame(&mut pixels), FrameCopy::Frame);
         starts.push((hello, started.elapsed()));
         last = Some((preview, reader));
     }
@@ -227,7 +227,7 @@ fn across_processes(files: &[(String, String)], scene: &PreviewScene, screen: Pr
         preview.until(
             |message| matches!(message, FromPreview::Frame { revision: told, .. } if *told == revision),
         )?;
-        assert_eq!(reader.take(&mut pixels), FrameCopy::Frame);
+        assert_eq!(reader.copy_frame(&mut pixels), FrameCopy::Frame);
         changes.push(started.elapsed());
     }
     let (change, change95) = median(changes);

@@ -8,7 +8,10 @@ pub(crate) const MAX_OVERFLOW_POINTS: f32 = 48.0;
 
 /// Returns the area around all elements that changed appearance or position, before and after. Returns `None` when the
 /// area is unknown and the whole frame must be drawn. The area is empty when nothing changed.
-pub(crate) fn between(before: (&ElementTree, &PageLayout), now: (&ElementTree, &PageLayout)) -> Option<Rect> {
+pub(crate) fn changed_area(
+    before: (&ElementTree, &PageLayout),
+    now: (&ElementTree, &PageLayout),
+) -> Option<Rect> {
     let ((old_tree, old), (tree, new)) = (before, now);
     if !old_tree.has_shape_of(tree) {
         return None;

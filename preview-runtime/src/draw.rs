@@ -103,7 +103,7 @@ impl PageDrawContext<'_, '_> {
             fill: shape.fill.to_array(),
             stroke: if shape.stroke.is_empty() { [0; 4] } else { shape.stroke.color.to_array() },
         };
-        match self.sprites.stretched(look, shape.rect, self.scale) {
+        match self.sprites.nine_patch_mesh(look, shape.rect, self.scale) {
             Some(mesh) => self.add(clip, mesh),
             None => self.add(clip, shape),
         }
@@ -114,7 +114,7 @@ impl PageDrawContext<'_, '_> {
         match &element.content {
             ElementContent::Box(_) => {}
             ElementContent::Text(text) => {
-                let inner = inside(rect, element.style.padding);
+                let inner = inset(rect, element.style.padding);
                 let room = if element.style.lines.is_some() { inner.width() } else { inner.width() + 0.5 };
                 let galley = self.texts.set(self.fonts, element, text, room);
                 let x = match galley.job.halign {
@@ -125,7 +125,7 @@ impl PageDrawContext<'_, '_> {
                 self.add(clip, TextShape::new(pos2(x, inner.top()), galley, colour));
             }
             ElementContent::Icon(icon) => {
-                let inner = inside(rect, element.style.padding);
+                let inner = inset(rect, element.style.padding);
                 let side = inner.width().min(inner.height());
                 let corner = inner.center() - Vec2::splat(side / 2.0);
                 self.icon(icon, corner, side, colour, clip);
@@ -176,7 +176,7 @@ fn rounding(radius: f32) -> CornerRadius {
     CornerRadius::same(radius.round().clamp(0.0, 255.0) as u8)
 }
 
-fn inside(rect: Rect, padding: Option<StyleInsets>) -> Rect {
+fn inset(rect: Rect, padding: Option<StyleInsets>) -> Rect {
     let sides = padding.unwrap_or_default();
     Rect::from_min_max(
         rect.min + Vec2::new(sides.left, sides.top),

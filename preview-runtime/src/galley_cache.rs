@@ -57,7 +57,7 @@ impl GalleyCache {
         if let Some(galley) = self.galleys.get(&key) {
             return Arc::clone(galley);
         }
-        let galley = fonts.layout_job(job(element, text, room));
+        let galley = fonts.layout_job(layout_job(element, text, room));
         self.bytes += text.len() + 64;
         if self.bytes > MAX_CACHED_TEXT_BYTES {
             self.clear();
@@ -67,7 +67,7 @@ impl GalleyCache {
     }
 }
 
-fn job(element: &SceneElement, text: &Arc<str>, room: f32) -> LayoutJob {
+fn layout_job(element: &SceneElement, text: &Arc<str>, room: f32) -> LayoutJob {
     let (font_id, line_height) = look::type_style(element.text, element.weight);
     let line_height = element.style.line_height.map_or(line_height, |leading| leading.0 * font_id.size);
     let format = TextFormat {

@@ -68,7 +68,7 @@ pub(crate) struct LayoutArea {
 
 impl LayoutEngine {
     /// Discards the last layout, for example after the font scale changed.
-    pub(crate) fn forget(&mut self) {
+    pub(crate) fn discard(&mut self) {
         self.spare = self.last.take().map(|last| last.taffy).or(self.spare.take());
     }
 
@@ -83,11 +83,11 @@ impl LayoutEngine {
         let fits =
             |last: &LaidOutTree| (last.screen, last.page) == (screen, page) && last.tree.has_shape_of(tree);
         if !self.last.as_ref().is_some_and(fits) {
-            self.forget();
+            self.discard();
         }
         let mut last = match self.last.take() {
             Some(mut last) => {
-                last.follow(tree)?;
+                last.update(tree)?;
                 last
             }
             None => LaidOutTree::new(tree, screen, page, self.spare.take())?,
@@ -121,7 +121,7 @@ impl LaidOutTree {
         taffy.clear();
         // Rounding by the library would separate boxes from their texts; rectangles are rounded when they are drawn.
         taffy.disable_rounding();
-        let stacked = stacked(tree);
+        let stacked = stack_flags(tree);
         let mut nodes = Vec::with_capacity(tree.elements.len());
         // Children may have higher or lower indices than their parents, so the first pass creates all nodes and the second
         // connects them.
@@ -142,8 +142,8 @@ impl LaidOutTree {
     }
 
     /// Applies the differences of a tree with the same shape.
-    fn follow(&mut self, tree: &Arc<ElementTree>) -> Result<(), PageLayoutError> {
-        let stacked = stacked(tree);
+    fn update(&mut self, tree: &Arc<ElementTree>) -> Result<(), PageLayoutError> {
+        let stacked = stack_flags(tree);
         let old = std::mem::replace(&mut self.tree, Arc::clone(tree));
         for (index, (before, now)) in old.elements.iter().zip(&tree.elements).enumerate() {
             let Some(node) = self.nodes.get(index) else { continue };
@@ -181,7 +181,7 @@ impl LaidOutTree {
 }
 
 /// Marks the elements that lie in a stack.
-fn stacked(tree: &ElementTree) -> Vec<bool> {
+fn stack_flags(tree: &ElementTree) -> Vec<bool> {
     let mut stacked = vec![false; tree.elements.len()];
     for element in tree.elements.iter().filter(|element| element.content_is(ElementFlow::Stack)) {
         for child in &element.children {
@@ -199,7 +199,7 @@ fn style_in(element: &SceneElement, is_stacked: bool) -> taffy::Style {
         let inset = taffy::Rect { left: length(x), right: auto(), top: length(y), bottom: auto() };
         return taffy::Style { position: taffy::Position::Absolute, inset, ..style };
     }
-    if is_stacked { in_stack(style, element.style.place) } else { style }
+    if is_stacked { stack_style(style, element.style.place) } else { style }
 }
 
 fn root_style(screen: Vec2, page: PagePlacement) -> taffy::Style {
@@ -405,7 +405,7 @@ fn smallest(element: &SceneElement) -> LengthPercentageAuto {
     if cut { LengthPercentageAuto::length(0.0) } else { LengthPercentageAuto::auto() }
 }
 
-fn in_stack(style: taffy::Style, place: Option<Placement>) -> taffy::Style {
+fn stack_style(style: taffy::Style, place: Option<Placement>) -> taffy::Style {
     use taffy::AlignItems as At;
     let (x, y) = match place.unwrap_or(Placement::Fill) {
         Placement::Fill => (At::STRETCH, At::STRETCH),

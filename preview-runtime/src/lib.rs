@@ -20,5 +20,5 @@ pub mod session;
 mod sprites;
 
 pub use look::ICONS;
-pub use painter::{PagePainter, PaintError, PaintPhases, PaintedFrame};
+pub use painter::{PagePainter, PaintError, PaintTimings, PaintedFrame};
 pub use serve::{PreviewServeError, serve};

@@ -35,7 +35,7 @@ pub enum PaintError {
 
 /// The duration of each phase of a frame.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct PaintPhases {
+pub struct PaintTimings {
     pub layout: Duration,
     pub shapes: Duration,
     pub tessellate: Duration,
@@ -45,7 +45,7 @@ pub struct PaintPhases {
 /// The result of painting a frame: its layout and timings.
 pub struct PaintedFrame {
     pub(crate) layout: Arc<PageLayout>,
-    pub phases: PaintPhases,
+    pub phases: PaintTimings,
 }
 
 impl PaintedFrame {
@@ -94,7 +94,7 @@ impl PagePainter {
         if self.screen.quarters != screen.quarters {
             self.texts.clear();
         }
-        self.forget();
+        self.discard_layout();
         self.screen = screen;
         Ok(())
     }
@@ -106,7 +106,7 @@ impl PagePainter {
     pub(crate) fn put_picture(&mut self, path: &str, png: &[u8]) -> Result<(), PictureError> {
         // The picture may be shown anywhere, so the whole frame is redrawn.
         self.last = None;
-        self.pictures.put(path, png)
+        self.pictures.insert(path, png)
     }
 
     /// Adds a font for missing characters. The next frame uses it.
@@ -114,13 +114,13 @@ impl PagePainter {
         if self.fallback.add(font) {
             self.fonts = look::fonts(&self.fallback);
             self.texts.clear();
-            self.forget();
+            self.discard_layout();
         }
     }
 
     /// Returns the characters that no font has and that were not reported before.
     pub(crate) fn take_missing(&self) -> BTreeSet<char> {
-        self.fallback.take_wanted()
+        self.fallback.take_requested()
     }
 
     pub fn paint(
@@ -130,7 +130,7 @@ impl PagePainter {
         scroll: f32,
     ) -> Result<PaintedFrame, PaintError> {
         let mut clock = LapTimer(Instant::now());
-        let mut phases = PaintPhases::default();
+        let mut phases = PaintTimings::default();
         let scale = self.screen.scale();
         let theme = PreviewTheme { dark: self.screen.dark };
         let size = vec2(self.screen.width as f32, self.screen.height as f32);
@@ -151,7 +151,7 @@ impl PagePainter {
         self.sprites.make_room();
         let whole = Rect::from_min_size(pos2(0.0, 0.0), size);
         let last = self.last.take();
-        let damage = last.and_then(|(old, boxes)| damage::between((&old, &boxes), (tree, &layout)));
+        let damage = last.and_then(|(old, boxes)| damage::changed_area((&old, &boxes), (tree, &layout)));
         let part = damage.map_or(whole, |damage| on_pixels(damage.intersect(whole), scale));
         let mut drawing = PageDrawContext {
             tree,
@@ -186,8 +186,8 @@ impl PagePainter {
     }
 
     /// Discards the last layout, so that the next frame is drawn from scratch.
-    pub fn forget(&mut self) {
-        self.layouter.forget();
+    pub fn discard_layout(&mut self) {
+        self.layouter.discard();
         self.last = None;
     }
 

@@ -29,7 +29,7 @@ pub(crate) struct PictureTextures {
 }
 
 impl PictureTextures {
-    pub(crate) fn put(&mut self, path: &str, png: &[u8]) -> Result<(), PictureError> {
+    pub(crate) fn insert(&mut self, path: &str, png: &[u8]) -> Result<(), PictureError> {
         let mut reader = image::ImageReader::with_format(Cursor::new(png), image::ImageFormat::Png);
         let mut limits = image::Limits::default();
         limits.max_image_width = Some(MAX_PICTURE_SIDE_PIXELS);

@@ -47,17 +47,19 @@ pub struct ProbeFacts {
 pub type EscapeAttempt = fn(&ProbeFacts) -> String;
 
 pub const ESCAPE_ATTEMPTS: &[(&str, EscapeAttempt)] = &[
-    ("open a file", |_| of(std::fs::File::open("/etc/passwd"))),
+    ("open a file", |_| describe_result(std::fs::File::open("/etc/passwd"))),
     ("create a file", |f| {
-        of(std::fs::File::create(format!("{}/x", f.folder)).and_then(|mut file| file.write_all(b"x")))
+        describe_result(
+            std::fs::File::create(format!("{}/x", f.folder)).and_then(|mut file| file.write_all(b"x")),
+        )
     }),
-    ("stat a file", |_| of(std::fs::metadata("/etc/passwd"))),
-    ("list a folder", |_| of(std::fs::read_dir("/").map(Iterator::count))),
-    ("read a link", |_| of(std::fs::read_link("/proc/self/exe"))),
+    ("stat a file", |_| describe_result(std::fs::metadata("/etc/passwd"))),
+    ("list a folder", |_| describe_result(std::fs::read_dir("/").map(Iterator::count))),
+    ("read a link", |_| describe_result(std::fs::read_link("/proc/self/exe"))),
     ("read the parent's environment", |f| {
-        of(std::fs::read(format!("/proc/{}/environ", f.parent)).map(|bytes| bytes.len()))
+        describe_result(std::fs::read(format!("/proc/{}/environ", f.parent)).map(|bytes| bytes.len()))
     }),
-    ("open the parent's memory", |f| of(std::fs::File::open(format!("/proc/{}/mem", f.parent)))),
+    ("open the parent's memory", |f| describe_result(std::fs::File::open(format!("/proc/{}/mem", f.parent)))),
     ("find something in the own environment", |_| match std::env::vars_os().next() {
         Some(_) => "WORKED".to_owned(),
         None => "nothing there".to_owned(),
@@ -68,19 +70,25 @@ pub const ESCAPE_ATTEMPTS: &[(&str, EscapeAttempt)] = &[
     ("duplicate a descriptor that was left open", |f| {
         call(unsafe { libc::syscall(libc::SYS_dup, f.leaked) })
     }),
-    ("TCP to a port of this machine", |f| of(std::net::TcpStream::connect(&f.tcp))),
-    ("TCP to the MCP port of a running Draftboard", |f| of(std::net::TcpStream::connect(&f.mcp))),
-    ("listen on a TCP port", |_| of(std::net::TcpListener::bind("127.0.0.1:0"))),
-    ("UDP to a port of this machine", |f| {
-        of(std::net::UdpSocket::bind("127.0.0.1:0").and_then(|socket| socket.send_to(b"x", &f.udp)))
+    ("TCP to a port of this machine", |f| describe_result(std::net::TcpStream::connect(&f.tcp))),
+    ("TCP to the MCP port of a running Draftboard", |f| {
+        describe_result(std::net::TcpStream::connect(&f.mcp))
     }),
-    ("Unix socket by path", |f| of(UnixStream::connect(&f.path))),
+    ("listen on a TCP port", |_| describe_result(std::net::TcpListener::bind("127.0.0.1:0"))),
+    ("UDP to a port of this machine", |f| {
+        describe_result(
+            std::net::UdpSocket::bind("127.0.0.1:0").and_then(|socket| socket.send_to(b"x", &f.udp)),
+        )
+    }),
+    ("Unix socket by path", |f| describe_result(UnixStream::connect(&f.path))),
     ("abstract Unix socket, stream", |f| {
-        of(SocketAddr::from_abstract_name(&f.name).and_then(|name| UnixStream::connect_addr(&name)))
+        describe_result(
+            SocketAddr::from_abstract_name(&f.name).and_then(|name| UnixStream::connect_addr(&name)),
+        )
     }),
     ("abstract Unix socket, datagram", |f| {
         let name = SocketAddr::from_abstract_name(format!("{}-d", f.name)).unwrap();
-        of(UnixDatagram::unbound().and_then(|socket| socket.send_to_addr(b"x", &name)))
+        describe_result(UnixDatagram::unbound().and_then(|socket| socket.send_to_addr(b"x", &name)))
     }),
     ("send to an address over the channel", |_| {
         let address = libc::sockaddr { sa_family: libc::AF_UNIX as u16, sa_data: [0; 14] };
@@ -99,18 +107,20 @@ pub const ESCAPE_ATTEMPTS: &[(&str, EscapeAttempt)] = &[
         }
         call(child.into())
     }),
-    ("start a program", |_| of(std::process::Command::new("/bin/true").status())),
+    ("start a program", |_| describe_result(std::process::Command::new("/bin/true").status())),
     ("become another program", |_| {
         let arguments = [c"true".as_ptr(), std::ptr::null()];
         unsafe { libc::fcntl(3, libc::F_SETFD, 0) };
         // The new program keeps the channel open and sends nothing, so success is an empty answer with a clean exit.
         unsafe { libc::execv(c"/bin/true".as_ptr(), arguments.as_ptr()) };
-        failed()
+        failure_text()
     }),
-    ("a second thread", |_| of(std::thread::Builder::new().spawn(|| {}).map(|thread| thread.join()))),
+    ("a second thread", |_| {
+        describe_result(std::thread::Builder::new().spawn(|| {}).map(|thread| thread.join()))
+    }),
     ("many threads", |_| {
         let threads: Vec<_> = (0..64).filter_map(|_| std::thread::Builder::new().spawn(|| {}).ok()).collect();
-        if threads.is_empty() { failed() } else { format!("WORKED, {}", threads.len()) }
+        if threads.is_empty() { failure_text() } else { format!("WORKED, {}", threads.len()) }
     }),
     ("ptrace the parent", |f| {
         let attached = unsafe { libc::ptrace(libc::PTRACE_SEIZE, f.parent, 0, 0) };
@@ -134,7 +144,7 @@ pub const ESCAPE_ATTEMPTS: &[(&str, EscapeAttempt)] = &[
     ("take a descriptor of the parent", |f| {
         let process = unsafe { libc::syscall(libc::SYS_pidfd_open, f.parent, 0) };
         if process < 0 {
-            failed()
+            failure_text()
         } else {
             call(unsafe { libc::syscall(libc::SYS_pidfd_getfd, process, f.leaked, 0) })
         }
@@ -151,7 +161,7 @@ pub const ESCAPE_ATTEMPTS: &[(&str, EscapeAttempt)] = &[
                 0,
             )
         };
-        if memory == libc::MAP_FAILED { failed() } else { "WORKED".to_owned() }
+        if memory == libc::MAP_FAILED { failure_text() } else { "WORKED".to_owned() }
     }),
     ("10 GB of memory from the allocator", |_| match Vec::<u8>::new().try_reserve_exact(10 << 30) {
         Ok(()) => "WORKED".to_owned(),
@@ -181,7 +191,7 @@ pub const ESCAPE_ATTEMPTS: &[(&str, EscapeAttempt)] = &[
         let memory = unsafe {
             libc::mmap(std::ptr::null_mut(), 4096, all, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1, 0)
         };
-        if memory == libc::MAP_FAILED { failed() } else { "WORKED".to_owned() }
+        if memory == libc::MAP_FAILED { failure_text() } else { "WORKED".to_owned() }
     }),
     ("memory that becomes code", |_| {
         let memory = unsafe {
@@ -259,7 +269,7 @@ pub(crate) struct ProbeOrder {
 }
 
 /// Reads the order. Returns `None` when this process was not started as a probe.
-pub(crate) fn asked(channel: &mut DescriptorChannel) -> Option<ProbeOrder> {
+pub(crate) fn read_order(channel: &mut DescriptorChannel) -> Option<ProbeOrder> {
     if std::env::args().nth(3).as_deref() != Some(PROBE_MARK) {
         return None;
     }
@@ -344,7 +354,7 @@ fn thirty_two_bit() -> String {
     "no such thing here".to_owned()
 }
 
-fn of<T>(result: io::Result<T>) -> String {
+fn describe_result<T>(result: io::Result<T>) -> String {
     match result {
         Ok(_) => "WORKED".to_owned(),
         Err(error) => name(&error),
@@ -352,10 +362,10 @@ fn of<T>(result: io::Result<T>) -> String {
 }
 
 fn call(result: i64) -> String {
-    if result >= 0 { "WORKED".to_owned() } else { failed() }
+    if result >= 0 { "WORKED".to_owned() } else { failure_text() }
 }
 
-fn failed() -> String {
+fn failure_text() -> String {
     name(&io::Error::last_os_error())
 }
 

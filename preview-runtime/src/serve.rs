@@ -32,7 +32,7 @@ pub enum PreviewServeError {
 pub fn serve(stream: UnixStream, build: &str) -> Result<(), PreviewServeError> {
     let mut channel = DescriptorChannel::new(stream, MAX_TO_PREVIEW_BYTES);
     #[cfg(feature = "probe")]
-    let asked = crate::probe::asked(&mut channel);
+    let asked = crate::probe::read_order(&mut channel);
     #[cfg(feature = "probe")]
     let report = asked.as_ref().map_or_else(sandbox::enter, crate::probe::ProbeOrder::enter)?;
     #[cfg(not(feature = "probe"))]
@@ -50,7 +50,7 @@ pub fn serve(stream: UnixStream, build: &str) -> Result<(), PreviewServeError> {
     if !locked {
         return Err(PreviewServeError::Refused);
     }
-    match converse(&mut channel) {
+    match run_message_loop(&mut channel) {
         // Main may exit at any moment, even while a frame is painted.
         Err(PreviewServeError::Channel(DescriptorChannelError::Ended)) => Ok(()),
         ended => ended,
@@ -58,17 +58,17 @@ pub fn serve(stream: UnixStream, build: &str) -> Result<(), PreviewServeError> {
 }
 
 /// Runs the message loop. Returns only on an error.
-fn converse(channel: &mut DescriptorChannel) -> Result<(), PreviewServeError> {
+fn run_message_loop(channel: &mut DescriptorChannel) -> Result<(), PreviewServeError> {
     let mut session = PreviewRuntimeSession::default();
     loop {
         // Painting waits until all queued messages are handled, so several changes produce one frame.
         let first = channel.receive()?;
         sandbox::within_deadline(|| -> Result<(), PreviewServeError> {
-            take(&mut session, channel, &first)?;
+            handle_message(&mut session, channel, &first)?;
             while let Some(message) = channel.try_receive()? {
-                take(&mut session, channel, &message)?;
+                handle_message(&mut session, channel, &message)?;
             }
-            Ok(session.settle()?)
+            Ok(session.paint_if_changed()?)
         })?;
         for message in session.drain() {
             send(channel, &message)?;
@@ -76,7 +76,7 @@ fn converse(channel: &mut DescriptorChannel) -> Result<(), PreviewServeError> {
     }
 }
 
-fn take(
+fn handle_message(
     session: &mut PreviewRuntimeSession,
     channel: &mut DescriptorChannel,
     message: &[u8],
@@ -84,7 +84,7 @@ fn take(
     let message: ToPreview = decode_json(message)?;
     let has_descriptor = matches!(message, ToPreview::Screen { .. } | ToPreview::Font { .. });
     let descriptor = if has_descriptor { channel.take_descriptor() } else { None };
-    Ok(session.take(message, descriptor)?)
+    Ok(session.handle_message(message, descriptor)?)
 }
 
 fn send(channel: &DescriptorChannel, message: &FromPreview) -> Result<(), PreviewServeError> {

@@ -84,7 +84,7 @@ impl SpriteCache {
         let pixels = (side * scale).round();
         let key = SpriteKey::Icon {
             strokes: std::ptr::from_ref(icon) as usize,
-            side: whole(pixels, MAX_SPRITE_SIDE_PIXELS)?,
+            side: whole_pixels(pixels, MAX_SPRITE_SIDE_PIXELS)?,
         };
         let side = pixels as u32;
         let id = self.sprite(key, [side; 2], || icon_shapes(icon, pixels))?;
@@ -96,7 +96,7 @@ impl SpriteCache {
     }
 
     /// Returns a box with fixed corners and stretched sides. Returns `None` when it is too large for a sprite.
-    pub(crate) fn stretched(&mut self, look: BoxSpriteLook, rect: Rect, scale: f32) -> Option<Mesh> {
+    pub(crate) fn nine_patch_mesh(&mut self, look: BoxSpriteLook, rect: Rect, scale: f32) -> Option<Mesh> {
         let around = u32::from(look.blur).div_ceil(2) + u32::from(look.blur > 0);
         // Corner, one pixel of side, corner. A blur extends inwards as far as outwards.
         let corner =
@@ -108,7 +108,7 @@ impl SpriteCache {
             pos2((rect.max.x * scale).round(), (rect.max.y * scale).round()),
         );
         if rect.width() < side as f32 || rect.height() < side as f32 {
-            return self.whole(look, rect, around, scale);
+            return self.whole_mesh(look, rect, around, scale);
         }
         if whole_side > MAX_SPRITE_SIDE_PIXELS {
             return None;
@@ -147,9 +147,11 @@ impl SpriteCache {
     }
 
     /// Returns a box without stretching, in whole pixels.
-    fn whole(&mut self, look: BoxSpriteLook, rect: Rect, around: u32, scale: f32) -> Option<Mesh> {
-        let size =
-            [whole(rect.width(), MAX_SPRITE_SIDE_PIXELS)?, whole(rect.height(), MAX_SPRITE_SIDE_PIXELS)?];
+    fn whole_mesh(&mut self, look: BoxSpriteLook, rect: Rect, around: u32, scale: f32) -> Option<Mesh> {
+        let size = [
+            whole_pixels(rect.width(), MAX_SPRITE_SIDE_PIXELS)?,
+            whole_pixels(rect.height(), MAX_SPRITE_SIDE_PIXELS)?,
+        ];
         let picture = size.map(|side| u32::from(side) + 2 * around);
         let sides = rect.size();
         let id =
@@ -181,7 +183,7 @@ impl Drop for SpriteCache {
     }
 }
 
-fn whole(pixels: f32, most: u32) -> Option<u16> {
+fn whole_pixels(pixels: f32, most: u32) -> Option<u16> {
     (pixels >= 1.0 && pixels <= most as f32).then_some(pixels as u16)
 }
 

@@ -41,10 +41,10 @@ impl Host {
         };
         let screen = PreviewScreen::new(WIDTH, HEIGHT, 1.0, false).unwrap();
         let descriptor = memory.as_fd().try_clone_to_owned().unwrap();
-        host.session.take(ToPreview::Screen { generation: 1, screen }, Some(descriptor)).unwrap();
+        host.session.handle_message(ToPreview::Screen { generation: 1, screen }, Some(descriptor)).unwrap();
         for (file, text) in files {
             host.session
-                .take(ToPreview::Component { file: (*file).into(), text: (*text).into() }, None)
+                .handle_message(ToPreview::Component { file: (*file).into(), text: (*text).into() }, None)
                 .unwrap();
         }
         host
@@ -71,17 +71,17 @@ impl Host {
     }
 
     fn send(&mut self, message: ToPreview) -> Vec<FromPreview> {
-        self.session.take(message, None).unwrap();
+        self.session.handle_message(message, None).unwrap();
         self.settle()
     }
 
     fn settle(&mut self) -> Vec<FromPreview> {
-        self.session.settle().unwrap();
+        self.session.paint_if_changed().unwrap();
         let messages: Vec<FromPreview> = self.session.drain().collect();
         for message in &messages {
             match message {
                 FromPreview::Frame { .. } => {
-                    assert_eq!(self.reader.take(&mut self.pixels), FrameCopy::Frame);
+                    assert_eq!(self.reader.copy_frame(&mut self.pixels), FrameCopy::Frame);
                     self.frames += 1;
                 }
                 FromPreview::Instances { instances, .. } => self.instances.clone_from(instances),
@@ -217,7 +217,7 @@ fn nothing_is_drawn_when_nothing_changes() {
         host.revision += 1;
         let props = json!({"label": number.to_string()}).as_object().unwrap().clone();
         host.session
-            .take(ToPreview::Props { revision: host.revision, instance: "b".into(), props }, None)
+            .handle_message(ToPreview::Props { revision: host.revision, instance: "b".into(), props }, None)
             .unwrap();
     }
     host.settle();
@@ -470,7 +470,9 @@ fn mistakes_are_told_with_their_place_and_the_rest_goes_on() {
         ]
     );
     assert!(host.of("b").rect[2] > 20.0);
-    host.session.take(ToPreview::ComponentRemoved { file: "bad.component.yaml".into() }, None).unwrap();
+    host.session
+        .handle_message(ToPreview::ComponentRemoved { file: "bad.component.yaml".into() }, None)
+        .unwrap();
     host.settle();
     assert_eq!(host.problems.len(), 1);
 }
@@ -535,22 +537,24 @@ fn hostile_components_end_in_a_bounded_page() {
 fn messages_that_cannot_be_are_refused() {
     let mut session = PreviewRuntimeSession::default();
     let screen = PreviewScreen { width: 1 << 20, height: 1 << 20, quarters: 16, dark: false };
-    assert!(session.take(ToPreview::Screen { generation: 1, screen }, None).is_err());
+    assert!(session.handle_message(ToPreview::Screen { generation: 1, screen }, None).is_err());
     let screen = PreviewScreen::new(10, 10, 1.0, false).unwrap();
-    assert!(session.take(ToPreview::Screen { generation: 1, screen }, None).is_err());
+    assert!(session.handle_message(ToPreview::Screen { generation: 1, screen }, None).is_err());
     let small = FrameMemory::new(2, 2).unwrap().as_fd().try_clone_to_owned().unwrap();
-    assert!(session.take(ToPreview::Screen { generation: 1, screen }, Some(small)).is_err());
+    assert!(session.handle_message(ToPreview::Screen { generation: 1, screen }, Some(small)).is_err());
     let many = vec![PreviewInputEvent::Leave; 10_000];
-    assert!(session.take(ToPreview::Input { events: many }, None).is_err());
+    assert!(session.handle_message(ToPreview::Input { events: many }, None).is_err());
     let nowhere = vec![
         PreviewInputEvent::Move { x: f32::NAN, y: f32::INFINITY },
         PreviewInputEvent::Scroll { dy: f32::NAN },
     ];
-    session.take(ToPreview::Input { events: nowhere }, None).unwrap();
-    session.take(ToPreview::Props { revision: 1, instance: "gone".into(), props: Map::new() }, None).unwrap();
+    session.handle_message(ToPreview::Input { events: nowhere }, None).unwrap();
+    session
+        .handle_message(ToPreview::Props { revision: 1, instance: "gone".into(), props: Map::new() }, None)
+        .unwrap();
     let picture = ToPreview::Image { path: "x.png".into(), png: "not base64!".into() };
-    session.take(picture, None).unwrap();
-    session.settle().unwrap();
+    session.handle_message(picture, None).unwrap();
+    session.paint_if_changed().unwrap();
     assert!(matches!(session.drain().next(), Some(FromPreview::Log { .. })));
 }
 
@@ -651,7 +655,7 @@ fn a_hostile_set_beside_the_kit_leaves_the_page_as_it_is() {
     ];
     for (name, text) in &files {
         let file = format!("{name}.component.yaml");
-        host.session.take(ToPreview::Component { file, text: text.clone() }, None).unwrap();
+        host.session.handle_message(ToPreview::Component { file, text: text.clone() }, None).unwrap();
     }
     host.show(page(), vec![]);
     assert!(host.pixels == quiet.pixels);

@@ -164,7 +164,7 @@ fn misbehave(
         let mut round = 0u64;
         while !until.load(Ordering::Relaxed) {
             round += 1;
-            writer.put(&vec![[round as u8, 90, 160, 255]; width * height]);
+            writer.write_frame(&vec![[round as u8, 90, 160, 255]; width * height]);
             if hostile {
                 let noise = round.wrapping_mul(0x9E37_79B9_7F4A_7C15);
                 let _ = file.write_at(&noise.to_le_bytes(), (round % 4) * 8);

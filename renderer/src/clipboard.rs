@@ -12,7 +12,7 @@ pub(crate) fn fragment(snapshot: &Snapshot, nodes: &[NodeId]) -> Option<GraphFra
     for &id in &ids {
         let Some(node) = snapshot.node(id) else { continue };
         let outermost = node.parent.is_none_or(|parent| !ids.contains(&parent));
-        let place = if outermost { snapshot.absolute(id) } else { snapshot.placement(id) };
+        let place = if outermost { snapshot.absolute_placement(id) } else { snapshot.placement(id) };
         document.layout.extend(place.map(|place| (id, place)));
         document.nodes.push(Node { parent: node.parent.filter(|_| !outermost), ..node.clone() });
     }

@@ -2,19 +2,19 @@
 
 use crate::{
     commands::CommandFacts,
-    preview_display::showable,
+    preview_display::preview_target,
     view::{FrameView, SpecPage, entity_of},
 };
 
 impl<'a> CommandFacts<'a> {
-    pub(crate) fn of(view: Option<&FrameView<'a>>) -> Self {
+    pub(crate) fn from_view(view: Option<&FrameView<'a>>) -> Self {
         let Some(view) = view else { return Self::default() };
         Self {
             workspace: true,
             board: view.board().is_some(),
             held: view.is_held(),
             infrastructure: view.infrastructure().is_some(),
-            running: view.going().is_some(),
+            running: view.run_in_progress().is_some(),
             nodes: view.selected_nodes().len(),
             edges: view.selected_edges().len(),
             bundle: !view.bundles.bundles.is_empty(),
@@ -27,8 +27,8 @@ impl<'a> CommandFacts<'a> {
             undo: view.status.undo.as_deref().filter(|_| !view.is_proposed),
             redo: view.status.redo.as_deref().filter(|_| !view.is_proposed),
             reviewing: view.is_reviewing,
-            showable: showable(view).is_some(),
-            preview: view.looked_at.is_some(),
+            showable: preview_target(view).is_some(),
+            preview: view.visible_preview.is_some(),
         }
     }
 }

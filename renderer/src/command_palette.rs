@@ -3,13 +3,14 @@
 
 use crate::{
     commands::{COMMANDS, CommandDef, CommandFacts, CommandMenu},
-    picker::{PickerEntry, PickerMark, SearchPicker, rank},
+    picker::{PickerEntry, PickerMark, PickerPopup, SearchPicker, rank},
     specs::{SpecsFeature, type_look},
-    view::{FrameView, SpecAction, SpecPage, WindowAction},
-    widgets::kind_icon,
+    view::{ActionQueue, FrameView, SpecAction, SpecPage, WindowAction},
+    widgets::{PopupPlace, kind_icon},
 };
-use egui::{Align2, Context, Frame, Id, Key, Modifiers, Order, vec2};
+use egui::Context;
 use shared_protocol::{ElementId, bundle::EntitySummary};
+use std::ops::ControlFlow;
 
 const WIDTH: f32 = 480.0;
 /// The maximum number of node matches; a longer query narrows the list.
@@ -20,7 +21,6 @@ const MAX_SERVER_MATCHES: usize = 12;
 #[derive(Default)]
 pub(crate) struct CommandPalette {
     picker: SearchPicker,
-    shown_before: bool,
 }
 
 /// A match with its rank and the action that opens it.
@@ -38,36 +38,26 @@ impl CommandPalette {
         view: Option<&FrameView<'_>>,
         specs: &mut SpecsFeature,
         theme: &canvas::WorkbenchTheme,
-        actions: &mut Vec<WindowAction>,
+        actions: &ActionQueue,
     ) -> bool {
-        if context.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape)) {
-            return false;
-        }
         if view.is_some_and(|view| !view.bundles.bundles.is_empty()) {
-            specs.search(&self.picker.query, actions);
+            specs.search(&self.picker.query);
         }
-        let found = find_all(view, specs.found(), &self.picker.query);
+        let found = find_all(view, specs.search_results(), &self.picker.query);
         let (entries, found): (Vec<PickerEntry<'_>>, Vec<WindowAction>) =
             found.into_iter().map(|found| (found.entry, found.action)).unzip();
-        let area = egui::Area::new(Id::unique("command palette"))
-            .order(Order::Foreground)
-            .anchor(Align2::CENTER_TOP, vec2(0.0, 64.0))
-            .show(context, |ui| {
-                Frame::popup(ui.style())
-                    .show(ui, |ui| {
-                        ui.set_width(WIDTH.min(context.content_rect().width() - 24.0));
-                        let hint = "Search commands, boards, nodes, types, specs and servers";
-                        self.picker.show_ui(ui, theme, ("Search and commands", hint), &entries)
-                    })
-                    .inner
-            });
-        if let Some(index) = area.inner {
-            actions.extend(found.into_iter().nth(index));
-            return false;
-        }
-        // The click or key that opened the palette may still be active in this frame.
-        let first = !std::mem::replace(&mut self.shown_before, true);
-        first || !area.response.clicked_elsewhere()
+        let popup = PickerPopup {
+            id: "command palette",
+            place: PopupPlace::Top(64.0),
+            width: WIDTH,
+            name: "Search and commands",
+            hint: "Search commands, boards, nodes, types, specs and servers",
+        };
+        let ControlFlow::Break(chosen) = self.picker.popup_ui(context, theme, popup, &entries, |_| {}) else {
+            return true;
+        };
+        actions.extend(chosen.and_then(|index| found.into_iter().nth(index)));
+        false
     }
 }
 
@@ -76,7 +66,7 @@ fn find_all<'a>(
     entities: &[EntitySummary],
     query: &str,
 ) -> Vec<PaletteMatch<'a>> {
-    let facts = CommandFacts::of(view);
+    let facts = CommandFacts::from_view(view);
     let mut found: Vec<PaletteMatch<'a>> =
         COMMANDS.iter().filter_map(|def| command(def, &facts, query)).collect();
     if let Some(view) = view {
@@ -103,7 +93,7 @@ fn command<'a>(def: &CommandDef, facts: &CommandFacts<'_>, query: &str) -> Optio
     let title = def.caption(facts).into_owned();
     let rank = rank(query, &title, def.menu.title())?;
     let note = def.keys.first().map(|keys| keys.text()).unwrap_or_default();
-    let entry = PickerEntry { title, note, mark: PickerMark::Icon("arrow"), enabled: true };
+    let entry = PickerEntry { title, note, mark: PickerMark::Icon("arrow") };
     Some(PaletteMatch { rank, entry, action: WindowAction::Do(def.id) })
 }
 
@@ -117,7 +107,6 @@ fn boards<'a>(view: &FrameView<'a>, query: &str) -> Vec<PaletteMatch<'a>> {
                 title: board.title.clone(),
                 note,
                 mark: PickerMark::Icon(kind_icon(board.kind)),
-                enabled: true,
             };
             Some(PaletteMatch { rank, entry, action: WindowAction::OpenBoard(board.id) })
         })
@@ -139,12 +128,7 @@ fn types<'a>(view: &FrameView<'a>, query: &str) -> Vec<PaletteMatch<'a>> {
             let title = format!("Add {}", def.title);
             let more = format!("{} {}", def.category, def.id);
             let rank = rank(query, &title, &more)?;
-            let entry = PickerEntry {
-                title,
-                note: def.category.clone(),
-                mark: PickerMark::Type(Some(def)),
-                enabled: true,
-            };
+            let entry = PickerEntry { title, note: def.category.clone(), mark: PickerMark::Type(Some(def)) };
             Some(PaletteMatch { rank, entry, action: WindowAction::Add(def.id.clone()) })
         })
         .collect()
@@ -158,12 +142,7 @@ fn servers<'a>(view: &FrameView<'a>, query: &str) -> Vec<PaletteMatch<'a>> {
             let rank =
                 rank(query, &server.name, &format!("upstream server {} {}", server.slug, server.runs))?;
             let note = format!("server, {}", server.state.label());
-            let entry = PickerEntry {
-                title: server.name.clone(),
-                note,
-                mark: PickerMark::Icon("server"),
-                enabled: true,
-            };
+            let entry = PickerEntry { title: server.name.clone(), note, mark: PickerMark::Icon("server") };
             Some(PaletteMatch { rank, entry, action: WindowAction::OpenServer(server.id.clone()) })
         })
         .collect()
@@ -176,8 +155,7 @@ fn entity<'a>(view: &FrameView<'a>, summary: &EntitySummary, query: &str) -> Opt
     let many = view.bundles.bundles.len() > 1;
     let note = if many { format!("{} in {}", entity.id, entity.bundle) } else { entity.id.clone() };
     let title = if summary.title.is_empty() { entity.id.clone() } else { summary.title.clone() };
-    let entry =
-        PickerEntry { title, note, mark: PickerMark::Icon(type_look(&entity.entity_type).0), enabled: true };
+    let entry = PickerEntry { title, note, mark: PickerMark::Icon(type_look(&entity.entity_type).0) };
     let action = WindowAction::Spec(SpecAction::Open(SpecPage::Entity(entity.clone())));
     Some(PaletteMatch { rank, entry, action })
 }
@@ -192,8 +170,7 @@ fn nodes<'a>(view: &FrameView<'a>, query: &str) -> Vec<PaletteMatch<'a>> {
             let rank = rank(query, &node.label, &more)?;
             let board = view.snapshot.board(node.board).map_or("", |board| board.title.as_str());
             let note = format!("{kind} on {board}");
-            let entry =
-                PickerEntry { title: node.label.clone(), note, mark: PickerMark::Type(def), enabled: true };
+            let entry = PickerEntry { title: node.label.clone(), note, mark: PickerMark::Type(def) };
             Some(PaletteMatch { rank, entry, action: WindowAction::Reveal(ElementId::Node(node.id)) })
         })
         .collect()

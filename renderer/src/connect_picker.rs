@@ -1,12 +1,14 @@
 //! Connects nodes by keyboard: lists the nodes that the selected node may connect to.
 
 use crate::{
-    picker::{PickerEntry, PickerMark, SearchPicker, rank},
+    picker::{PickerEntry, PickerMark, PickerPopup, SearchPicker, rank},
     view::{FrameView, WindowAction},
+    widgets::PopupPlace,
 };
 use authority::{Snapshot, connection};
-use egui::{Align2, Context, Frame, Id, Key, Modifiers, Order, vec2};
+use egui::Context;
 use shared_protocol::{Command, Node, NodeId};
+use std::ops::ControlFlow;
 
 const WIDTH: f32 = 420.0;
 /// The maximum number of listed nodes; a longer query narrows the list.
@@ -17,62 +19,45 @@ pub(crate) struct ConnectPicker {
     /// Computed once when the list opens, because checking every rule for every node is expensive.
     targets: Vec<NodeId>,
     picker: SearchPicker,
-    fresh: bool,
 }
 
 impl ConnectPicker {
     pub(crate) fn new(snapshot: &Snapshot, from: &Node) -> Self {
         let takes = |node: &NodeId| connection(snapshot, (from.id, None), (*node, None)).is_ok();
         let targets = snapshot.nodes_on(from.board).map(|node| node.id).filter(takes).collect();
-        Self { from: from.id, targets, picker: SearchPicker::default(), fresh: true }
+        Self { from: from.id, targets, picker: SearchPicker::default() }
     }
 
     /// Returns `false` when the list closes.
-    pub(crate) fn show_ui(
-        &mut self,
-        context: &Context,
-        view: &FrameView<'_>,
-        actions: &mut Vec<WindowAction>,
-    ) -> bool {
-        if context.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape)) {
-            return false;
-        }
-        let targets = self.fitting(view);
+    pub(crate) fn show_ui(&mut self, context: &Context, view: &FrameView<'_>) -> bool {
+        let targets = self.fitting_nodes(view);
         let entries: Vec<PickerEntry<'_>> = targets.iter().map(|node| entry(view, node)).collect();
-        let area = egui::Area::new(Id::unique("connect to"))
-            .order(Order::Foreground)
-            .anchor(Align2::CENTER_TOP, vec2(0.0, 64.0))
-            .show(context, |ui| {
-                Frame::popup(ui.style())
-                    .show(ui, |ui| {
-                        ui.set_width(WIDTH.min(context.content_rect().width() - 24.0));
-                        self.picker.show_ui(
-                            ui,
-                            view.theme,
-                            ("Connect to", "Search nodes to connect to"),
-                            &entries,
-                        )
-                    })
-                    .inner
-            });
-        if let Some(target) = area.inner.and_then(|index| targets.get(index)) {
+        let popup = PickerPopup {
+            id: "connect to",
+            place: PopupPlace::Top(64.0),
+            width: WIDTH,
+            name: "Connect to",
+            hint: "Search nodes to connect to",
+        };
+        let ControlFlow::Break(chosen) = self.picker.popup_ui(context, view.theme, popup, &entries, |_| {})
+        else {
+            return true;
+        };
+        if let Some(target) = chosen.and_then(|index| targets.get(index)) {
             // Checks the rules again, because the board may have changed while the list was open.
-            actions.push(match connection(view.snapshot, (self.from, None), (target.id, None)) {
+            view.act(match connection(view.snapshot, (self.from, None), (target.id, None)) {
                 Ok(found) => {
                     let (source, target) = found.endpoints();
                     WindowAction::Run(Command::Connect { source, target, label: String::new() })
                 }
                 Err(refusal) => WindowAction::Refuse(refusal),
             });
-            return false;
         }
-        // The key that opened the list may still be active in this frame.
-        let fresh = std::mem::replace(&mut self.fresh, false);
-        fresh || !area.response.clicked_elsewhere()
+        false
     }
 
     /// Existing targets that match the query, best match first.
-    fn fitting<'a>(&self, view: &FrameView<'a>) -> Vec<&'a Node> {
+    fn fitting_nodes<'a>(&self, view: &FrameView<'a>) -> Vec<&'a Node> {
         let nodes = self.targets.iter().filter_map(|id| view.snapshot.node(*id));
         let mut found: Vec<(u32, &Node)> = nodes
             .filter_map(|node| {
@@ -91,5 +76,5 @@ impl ConnectPicker {
 fn entry<'a>(view: &FrameView<'a>, node: &Node) -> PickerEntry<'a> {
     let def = view.snapshot.registry().get(&node.type_id);
     let note = def.map_or(node.type_id.as_str(), |def| def.title.as_str()).to_owned();
-    PickerEntry { title: node.label.clone(), note, mark: PickerMark::Type(def), enabled: true }
+    PickerEntry { title: node.label.clone(), note, mark: PickerMark::Type(def) }
 }

@@ -2,9 +2,11 @@
 
 use crate::{
     commands::{CommandFacts, CommandId, find},
-    view::{FrameView, WindowAction},
+    view::FrameView,
+    widgets::{PopupPlace, popup_ui},
 };
-use egui::{Button, Context, Frame, Id, Key, Modifiers, Order, Pos2};
+use egui::{Button, Context, Frame, Pos2};
+use std::ops::ControlFlow;
 
 pub(crate) struct ContextMenu {
     at: Pos2,
@@ -33,28 +35,18 @@ impl ContextMenu {
     }
 
     /// Returns `false` when the menu closes.
-    pub(crate) fn show_ui(
-        &mut self,
-        context: &Context,
-        view: &FrameView<'_>,
-        actions: &mut Vec<WindowAction>,
-    ) -> bool {
-        if context.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape)) {
-            return false;
-        }
-        let facts = CommandFacts::of(Some(view));
+    pub(crate) fn show_ui(&mut self, context: &Context, view: &FrameView<'_>) -> bool {
+        let facts = CommandFacts::from_view(Some(view));
         let groups = if self.on_element { ELEMENT_COMMANDS } else { BOARD_COMMANDS };
-        let area = egui::Area::new(Id::unique("context menu"))
-            .order(Order::Foreground)
-            .fixed_pos(self.at)
-            .constrain(true)
-            .show(context, |ui| Frame::menu(ui.style()).show(ui, |ui| menu_ui(ui, groups, &facts)).inner);
-        if let Some(id) = area.inner {
-            actions.push(WindowAction::Do(id));
-            return false;
+        let is_first_frame = std::mem::replace(&mut self.fresh, false);
+        let shown = popup_ui(context, "context menu", PopupPlace::At(self.at), is_first_frame, |ui| {
+            Frame::menu(ui.style()).show(ui, |ui| menu_ui(ui, groups, &facts)).inner
+        });
+        let ControlFlow::Break(chosen) = shown else { return true };
+        if let Some(id) = chosen {
+            view.act(id);
         }
-        let fresh = std::mem::replace(&mut self.fresh, false);
-        fresh || !area.response.clicked_elsewhere()
+        false
     }
 }
 

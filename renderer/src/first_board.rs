@@ -13,7 +13,7 @@ use shared_protocol::BoardKind;
 
 const CARD_SIZE: Vec2 = vec2(360.0, 56.0);
 
-pub(crate) fn first_board_ui(ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>) {
+pub(crate) fn first_board_ui(ui: &mut Ui, view: &FrameView<'_>) {
     ui.painter().rect_filled(ui.max_rect(), CornerRadius::ZERO, view.theme.canvas);
     egui::ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
         ui.vertical_centered(|ui| {
@@ -24,13 +24,13 @@ pub(crate) fn first_board_ui(ui: &mut Ui, view: &FrameView<'_>, actions: &mut Ve
             ui.add_space(14.0);
             for kind in BoardKind::ALL {
                 if card_ui(ui, view, kind).clicked() {
-                    actions.push(WindowAction::NewBoard(kind));
+                    view.act(WindowAction::NewBoard(kind));
                 }
                 ui.add_space(4.0);
             }
             ui.add_space(10.0);
             if ui.button("Open another workspace…").clicked() {
-                actions.push(WindowAction::Do(CommandId::Welcome));
+                view.act(CommandId::Welcome);
             }
         });
     });

@@ -88,7 +88,7 @@ pub fn run(channel: UnixStream) -> Result<(), RendererError> {
             if let Err(error) = fonts::install(&creation.egui_ctx) {
                 tracing::warn!(%error, "system fonts are not available");
             }
-            let link = MainConnection::over(channel, creation.egui_ctx.clone())?;
+            let link = MainConnection::on_stream(channel, creation.egui_ctx.clone())?;
             Ok(Box::new(Workbench::new(&creation.egui_ctx, link).reporting_to(reason)))
         }),
     )

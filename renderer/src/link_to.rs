@@ -1,18 +1,19 @@
 //! Creates a trace link: chooses the relation and the target node or entity.
 
 use crate::{
-    picker::{PickerEntry, PickerMark, SearchPicker, rank},
+    picker::{PickerEntry, PickerMark, PickerPopup, SearchPicker, rank},
     specs::{SpecsFeature, type_look},
     trace_links::change,
-    view::{FrameView, WindowAction, entity_of_node},
-    widgets::muted_ui,
+    view::{FrameView, entity_of_node},
+    widgets::{PopupPlace, muted_ui},
 };
-use egui::{Align2, Context, Frame, Id, Key, Modifiers, Order, TextEdit, vec2};
+use egui::{Context, TextEdit};
 use shared_protocol::{
     BoardKind, Node,
     bundle::EntitySummary,
     trace_link::{MAX_RELATION_CHARS, TraceLinkChange, TraceLinkEnd},
 };
+use std::ops::ControlFlow;
 
 const WIDTH: f32 = 460.0;
 /// The maximum number of listed targets; a longer query narrows the list.
@@ -23,7 +24,6 @@ pub(crate) struct TraceLinkPicker {
     from: TraceLinkEnd,
     relation: String,
     picker: SearchPicker,
-    fresh: bool,
 }
 
 impl TraceLinkPicker {
@@ -36,7 +36,7 @@ impl TraceLinkPicker {
         };
         // An entity is usually realised by something; an interface node usually runs on something.
         let usual = if kind.is_some_and(|board| board.kind == BoardKind::Interface) { 1 } else { 0 };
-        Self { from, relation: RELATIONS[usual].to_owned(), picker: SearchPicker::default(), fresh: true }
+        Self { from, relation: RELATIONS[usual].to_owned(), picker: SearchPicker::default() }
     }
 
     /// Returns `false` when the list closes.
@@ -45,56 +45,29 @@ impl TraceLinkPicker {
         context: &Context,
         view: &FrameView<'_>,
         specs: &mut SpecsFeature,
-        actions: &mut Vec<WindowAction>,
     ) -> bool {
-        if context.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape)) {
-            return false;
-        }
-        let entities = specs.find_everywhere(view, &self.picker.query, MAX_LINK_TARGETS, actions);
+        let entities = specs.find_everywhere(view, &self.picker.query, MAX_LINK_TARGETS);
         let targets = self.targets(view, &entities);
-        let area = egui::Area::new(Id::unique("link to"))
-            .order(Order::Foreground)
-            .anchor(Align2::CENTER_TOP, vec2(0.0, 64.0))
-            .show(context, |ui| {
-                Frame::popup(ui.style())
-                    .show(ui, |ui| {
-                        ui.set_width(WIDTH.min(context.content_rect().width() - 24.0));
-                        self.relation_ui(ui, view);
-                        let entries: Vec<PickerEntry<'_>> =
-                            targets.iter().map(|target| target.entry(view)).collect();
-                        self.picker.show_ui(
-                            ui,
-                            view.theme,
-                            ("Link to", "Search nodes and entities to link to"),
-                            &entries,
-                        )
-                    })
-                    .inner
-            });
-        if let Some(target) = area.inner.and_then(|index| targets.get(index)) {
+        let entries: Vec<PickerEntry<'_>> = targets.iter().map(|target| target.entry(view)).collect();
+        let popup = PickerPopup {
+            id: "link to",
+            place: PopupPlace::Top(64.0),
+            width: WIDTH,
+            name: "Link to",
+            hint: "Search nodes and entities to link to",
+        };
+        let relation = &mut self.relation;
+        let header = |ui: &mut egui::Ui| relation_ui(ui, view, relation);
+        let ControlFlow::Break(chosen) = self.picker.popup_ui(context, view.theme, popup, &entries, header)
+        else {
+            return true;
+        };
+        if let Some(target) = chosen.and_then(|index| targets.get(index)) {
             let (from, to, relation) = (self.from.clone(), target.end(), self.relation.clone());
-            actions.push(change(TraceLinkChange::Add { from, to, relation }));
+            view.act(change(TraceLinkChange::Add { from, to, relation }));
             return false;
         }
-        // The click that opened the list may still be active in this frame.
-        let fresh = std::mem::replace(&mut self.fresh, false);
-        fresh || !area.response.clicked_elsewhere()
-    }
-
-    fn relation_ui(&mut self, ui: &mut egui::Ui, view: &FrameView<'_>) {
-        ui.horizontal_wrapped(|ui| {
-            muted_ui(ui, view.theme, "This");
-            for relation in RELATIONS {
-                if ui.selectable_label(self.relation == relation, relation).clicked() {
-                    self.relation = relation.to_owned();
-                }
-            }
-        });
-        let field = TextEdit::singleline(&mut self.relation)
-            .char_limit(MAX_RELATION_CHARS)
-            .desired_width(f32::INFINITY);
-        ui.add(field).accessible_name("Link relation");
-        ui.add_space(4.0);
+        false
     }
 
     /// Nodes and entities that match the query, best match first. Between equal matches, other boards come first.
@@ -118,6 +91,20 @@ impl TraceLinkPicker {
         found.truncate(MAX_LINK_TARGETS);
         found.into_iter().map(|(_, target)| target).collect()
     }
+}
+
+fn relation_ui(ui: &mut egui::Ui, view: &FrameView<'_>, relation: &mut String) {
+    ui.horizontal_wrapped(|ui| {
+        muted_ui(ui, view.theme, "This");
+        for usual in RELATIONS {
+            if ui.selectable_label(relation == usual, usual).clicked() {
+                *relation = usual.to_owned();
+            }
+        }
+    });
+    let field = TextEdit::singleline(relation).char_limit(MAX_RELATION_CHARS).desired_width(f32::INFINITY);
+    ui.add(field).accessible_name("Link relation");
+    ui.add_space(4.0);
 }
 
 enum TraceLinkTarget<'a> {
@@ -147,11 +134,11 @@ impl<'a> TraceLinkTarget<'a> {
             Self::Node(node) => {
                 let board = view.snapshot.board(node.board).map_or("", |board| board.title.as_str());
                 let def = view.snapshot.registry().get(&node.type_id);
-                PickerEntry { title, note: board.to_owned(), mark: PickerMark::Type(def), enabled: true }
+                PickerEntry { title, note: board.to_owned(), mark: PickerMark::Type(def) }
             }
             Self::Entity(summary) => {
                 let mark = PickerMark::Icon(type_look(&summary.entity.entity_type).0);
-                PickerEntry { title, note: summary.entity.id.clone(), mark, enabled: true }
+                PickerEntry { title, note: summary.entity.id.clone(), mark }
             }
         }
     }

@@ -78,7 +78,7 @@ struct MainConnectionThreads {
 
 impl MainConnection {
     /// Starts the threads on an open socket. Incoming data requests a repaint of `context`.
-    pub fn over(stream: UnixStream, context: egui::Context) -> io::Result<Self> {
+    pub fn on_stream(stream: UnixStream, context: egui::Context) -> io::Result<Self> {
         stream.set_write_timeout(Some(WRITE_TIMEOUT))?;
         let (reading, socket) = (stream.try_clone()?, stream.try_clone()?);
         let (to_window, incoming) = bounded(INCOMING_QUEUE_LEN);
@@ -105,7 +105,7 @@ impl MainConnection {
     }
 
     /// Returns the next event without blocking.
-    pub fn next(&mut self) -> Option<MainConnectionEvent> {
+    pub fn next_event(&mut self) -> Option<MainConnectionEvent> {
         self.not_sent.pop_front().or_else(|| self.incoming.try_recv().ok())
     }
 
@@ -179,10 +179,10 @@ impl WindowNotifier {
 
 fn read(stream: UnixStream, outgoing: Sender<FromRenderer>, notify: &WindowNotifier) {
     let mut channel = DescriptorChannel::new(stream, MAX_TO_RENDERER_BYTES);
-    let greeted = shake_hands(&mut channel, &outgoing);
+    let greeted = answer_challenge(&mut channel, &outgoing);
     // From here on only the window holds a sender, so the writer thread ends with the window.
     drop(outgoing);
-    let why = match greeted.and_then(|()| pass_on(channel, notify)) {
+    let why = match greeted.and_then(|()| read_messages(channel, notify)) {
         Ok(()) => None,
         Err(error) => {
             tracing::error!(%error, "the connection to the main process failed");
@@ -205,7 +205,7 @@ enum MainConnectionReadError {
 }
 
 /// Receives the challenge, which must be the first message, and answers it before any other message is sent.
-fn shake_hands(
+fn answer_challenge(
     channel: &mut DescriptorChannel,
     outgoing: &Sender<FromRenderer>,
 ) -> Result<(), MainConnectionReadError> {
@@ -223,7 +223,10 @@ fn shake_hands(
     }
 }
 
-fn pass_on(mut channel: DescriptorChannel, notify: &WindowNotifier) -> Result<(), MainConnectionReadError> {
+fn read_messages(
+    mut channel: DescriptorChannel,
+    notify: &WindowNotifier,
+) -> Result<(), MainConnectionReadError> {
     loop {
         let frame = match channel.receive() {
             Err(DescriptorChannelError::Ended) => return Ok(()),

@@ -16,7 +16,7 @@ pub(crate) type EncodedResponse = Result<Vec<u8>, Refusal>;
 pub(crate) type ResponseHandler<M> = Rc<dyn Fn(EncodedResponse) -> Result<Option<M>, FramingError>>;
 
 pub(crate) struct MainRequest<M> {
-    pub(crate) request: WindowRequest,
+    pub(crate) request: Box<WindowRequest>,
     pub(crate) handler: ResponseHandler<M>,
 }
 
@@ -32,7 +32,7 @@ impl<M: 'static> MainRequest<M> {
             Ok(bytes) => decode(&bytes).map(|response| then(Ok(response))),
             Err(refusal) => Ok(then(Err(refusal))),
         };
-        Self { request: R::Frame::from(request).into(), handler: Rc::new(handler) }
+        Self { request: Box::new(R::Frame::from(request).into()), handler: Rc::new(handler) }
     }
 
     pub(crate) fn map<N: 'static>(self, convert: impl Fn(M) -> N + 'static) -> MainRequest<N> {

@@ -23,7 +23,7 @@ pub(crate) fn markdown_ui(ui: &mut Ui, theme: &WorkbenchTheme, text: &str) {
         table: None,
     };
     for event in Parser::new_ext(&text[..end], options) {
-        page.take(ui, event);
+        page.render_event(ui, event);
     }
     page.flush(ui);
     if end < text.len() {
@@ -53,7 +53,7 @@ struct MarkdownRenderer<'a> {
 }
 
 impl MarkdownRenderer<'_> {
-    fn take(&mut self, ui: &mut Ui, event: Event<'_>) {
+    fn render_event(&mut self, ui: &mut Ui, event: Event<'_>) {
         match event {
             Event::Start(tag) => self.start(ui, tag),
             Event::End(tag) => self.end(ui, tag),

@@ -15,7 +15,7 @@ pub(crate) fn container_at(snapshot: &Snapshot, board: BoardId, at: BoardPoint) 
             let is_container =
                 snapshot.node(child).and_then(|node| snapshot.type_of(node)).is_some_and(|def| def.container);
             is_container
-                && snapshot.absolute(child).is_some_and(|place| {
+                && snapshot.absolute_placement(child).is_some_and(|place| {
                     (place.x..place.right()).contains(&at.x) && (place.y..place.bottom()).contains(&at.y)
                 })
         });

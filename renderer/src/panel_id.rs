@@ -47,7 +47,7 @@ pub(crate) struct PanelDef {
     /// Shown at first; a side follows its first panel.
     pub(crate) open: bool,
     /// Closed until a page or a proposal opens it.
-    pub(crate) summoned: bool,
+    pub(crate) opens_on_request: bool,
     pub(crate) margin: Margin,
 }
 
@@ -59,7 +59,7 @@ const fn panel(id: PanelId, word: &'static str, title: &'static str, home: Panel
     };
     let open = matches!(home, PanelSide::Left | PanelSide::Right) || matches!(id, PanelId::Canvas);
     let summoned = matches!(id, PanelId::Reader | PanelId::Proposal);
-    PanelDef { id, word, title, home, open, summoned, margin }
+    PanelDef { id, word, title, home, open, opens_on_request: summoned, margin }
 }
 
 /// In their first order on each side.
@@ -83,12 +83,12 @@ pub(crate) const PANELS: &[PanelDef] = &[
 ];
 
 impl PanelId {
-    pub(crate) fn def(self) -> &'static PanelDef {
+    pub(crate) fn definition(self) -> &'static PanelDef {
         PANELS.iter().find(|def| def.id == self).unwrap_or(&PANELS[0])
     }
 
-    pub(crate) fn word(self) -> &'static str {
-        self.def().word
+    pub(crate) fn keyword(self) -> &'static str {
+        self.definition().word
     }
 
     pub(crate) fn from_word(word: &str) -> Option<Self> {

@@ -1,12 +1,13 @@
 //! A searchable list with keyboard navigation, shared by quick add, the command palette and other pickers.
 
 use crate::widgets::{
-    ListRow, ROW_HEIGHT, body_font, paint_icon, paint_line, paint_type_mark, row_ui, search_field_ui,
-    small_font,
+    ListRow, PopupPlace, ROW_HEIGHT, body_font, paint_icon, paint_line, paint_type_mark, popup_ui, row_ui,
+    search_field_ui, small_font,
 };
 use canvas::theme::WorkbenchTheme;
-use egui::{Align2, Key, Modifiers, Rect, Sense, Ui, Vec2, pos2, vec2};
+use egui::{Align2, Context, Key, Modifiers, Rect, Sense, Ui, Vec2, pos2, vec2};
 use shared_protocol::TypeDef;
+use std::ops::ControlFlow;
 
 /// One entry of the list.
 pub(crate) struct PickerEntry<'a> {
@@ -14,7 +15,6 @@ pub(crate) struct PickerEntry<'a> {
     /// Muted text at the right.
     pub(crate) note: String,
     pub(crate) mark: PickerMark<'a>,
-    pub(crate) enabled: bool,
 }
 
 pub(crate) enum PickerMark<'a> {
@@ -33,13 +33,45 @@ pub(crate) struct SearchPicker {
     confirmed: bool,
 }
 
+/// A picker above everything else.
+pub(crate) struct PickerPopup<'a> {
+    pub(crate) id: &'static str,
+    pub(crate) place: PopupPlace,
+    pub(crate) width: f32,
+    /// The accessible name and the hint of the search field.
+    pub(crate) name: &'a str,
+    pub(crate) hint: &'a str,
+}
+
 impl SearchPicker {
+    /// Draws the picker in a popup, with `header` above the search field. Breaks with the index of the chosen entry, or
+    /// with nothing when the popup closes.
+    pub(crate) fn popup_ui(
+        &mut self,
+        context: &Context,
+        theme: &WorkbenchTheme,
+        popup: PickerPopup<'_>,
+        entries: &[PickerEntry<'_>],
+        header: impl FnOnce(&mut Ui),
+    ) -> ControlFlow<Option<usize>> {
+        let is_first = !self.shown_before;
+        popup_ui(context, popup.id, popup.place, is_first, |ui| {
+            let content = |ui: &mut Ui| {
+                ui.set_width(popup.width.min(context.content_rect().width() - 24.0));
+                header(ui);
+                self.show_ui(ui, theme, popup.name, popup.hint, entries)
+            };
+            egui::Frame::popup(ui.style()).show(ui, content).inner
+        })
+    }
+
     /// Draws the search field and the list. Returns the index of the chosen entry.
     pub(crate) fn show_ui(
         &mut self,
         ui: &mut Ui,
         theme: &WorkbenchTheme,
-        (name, hint): (&str, &str),
+        name: &str,
+        hint: &str,
         entries: &[PickerEntry<'_>],
     ) -> Option<usize> {
         // Consumes the keys before the field handles them, so that its cursor does not move.
@@ -65,8 +97,7 @@ impl SearchPicker {
         let enter = enter && !typed;
         let last = entries.len().saturating_sub(1);
         self.lit = if typed { 0 } else { (self.lit + down).saturating_sub(up).min(last) };
-        let mut chosen =
-            enter.then_some(self.lit).filter(|index| entries.get(*index).is_some_and(|entry| entry.enabled));
+        let mut chosen = enter.then_some(self.lit).filter(|index| *index < entries.len());
 
         ui.add_space(4.0);
         let tallest = (ROW_HEIGHT * 9.0).min(ui.ctx().content_rect().height() - 120.0).max(ROW_HEIGHT * 2.0);
@@ -81,7 +112,7 @@ impl SearchPicker {
             }
             for (index, entry) in entries.iter().enumerate() {
                 let lit = index == self.lit;
-                let response = ui.add_enabled_ui(entry.enabled, |ui| entry_ui(ui, theme, entry, lit)).inner;
+                let response = entry_ui(ui, theme, entry, lit);
                 if lit && (down + up > 0 || typed) {
                     response.scroll_to_me(None);
                 }
@@ -104,9 +135,8 @@ fn entry_ui(ui: &mut Ui, theme: &WorkbenchTheme, entry: &PickerEntry<'_>, lit: b
         }
         let room = Rect::from_min_max(room.min + vec2(26.0, 0.0), room.max);
         let note = paint_line(ui, room, Align2::RIGHT_CENTER, &entry.note, small_font(ui), theme.text_subtle);
-        let color = if entry.enabled { theme.text } else { theme.text_subtle };
         let title = room.with_max_x(room.right() - note - 8.0);
-        paint_line(ui, title, Align2::LEFT_CENTER, &entry.title, body_font(ui), color);
+        paint_line(ui, title, Align2::LEFT_CENTER, &entry.title, body_font(ui), theme.text);
     })
 }
 

@@ -13,7 +13,7 @@ pub(crate) struct PresenceDebounce {
 
 impl PresenceDebounce {
     /// Records a change at `now` (seconds). Further changes do not postpone an update that is already scheduled.
-    pub(crate) fn changed(&mut self, now: f64, context: &egui::Context) {
+    pub(crate) fn schedule(&mut self, now: f64, context: &egui::Context) {
         if self.due.is_none() {
             self.due = Some(now + PRESENCE_DELAY_SECONDS);
             context.request_repaint_after(Duration::from_secs_f64(PRESENCE_DELAY_SECONDS));

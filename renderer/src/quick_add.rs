@@ -2,11 +2,13 @@
 
 use crate::{
     node_placement::{container_at, fitting_port, parent_for},
-    picker::{PickerEntry, PickerMark, SearchPicker, rank},
+    picker::{PickerEntry, PickerMark, PickerPopup, SearchPicker, rank},
     view::{FrameView, WindowAction},
+    widgets::PopupPlace,
 };
-use egui::{Context, Frame, Id, Key, Modifiers, Order, Pos2};
+use egui::{Context, Pos2};
 use shared_protocol::{BoardPoint, EdgeEndpoint, TypeDef};
+use std::ops::ControlFlow;
 
 const WIDTH: f32 = 300.0;
 
@@ -16,24 +18,15 @@ pub(crate) struct QuickAdd {
     at: BoardPoint,
     from: Option<EdgeEndpoint>,
     picker: SearchPicker,
-    fresh: bool,
 }
 
 impl QuickAdd {
     pub(crate) fn new(screen: Pos2, at: BoardPoint, from: Option<EdgeEndpoint>) -> Self {
-        Self { screen, at, from, picker: SearchPicker::default(), fresh: true }
+        Self { screen, at, from, picker: SearchPicker::default() }
     }
 
     /// Returns `false` when the list closes.
-    pub(crate) fn show_ui(
-        &mut self,
-        context: &Context,
-        view: &FrameView<'_>,
-        actions: &mut Vec<WindowAction>,
-    ) -> bool {
-        if context.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape)) {
-            return false;
-        }
+    pub(crate) fn show_ui(&mut self, context: &Context, view: &FrameView<'_>) -> bool {
         let types = candidates(view, self.at, self.from.as_ref(), &self.picker.query);
         let entries: Vec<PickerEntry<'_>> = types
             .iter()
@@ -41,38 +34,24 @@ impl QuickAdd {
                 title: def.title.clone(),
                 note: def.category.clone(),
                 mark: PickerMark::Type(Some(def)),
-                enabled: true,
             })
             .collect();
-        let area = egui::Area::new(Id::unique("quick add"))
-            .order(Order::Foreground)
-            .fixed_pos(self.screen)
-            .constrain(true)
-            .show(context, |ui| {
-                Frame::popup(ui.style())
-                    .show(ui, |ui| {
-                        ui.set_width(WIDTH);
-                        let hint = if self.from.is_some() {
-                            "Search types to connect"
-                        } else {
-                            "Search types to add"
-                        };
-                        self.picker.show_ui(ui, view.theme, ("Quick add", hint), &entries)
-                    })
-                    .inner
-            });
-        if let Some(def) = area.inner.and_then(|index| types.get(index)) {
-            actions.push(match &self.from {
+        let hint = if self.from.is_some() { "Search types to connect" } else { "Search types to add" };
+        let place = PopupPlace::At(self.screen);
+        let popup = PickerPopup { id: "quick add", place, width: WIDTH, name: "Quick add", hint };
+        let ControlFlow::Break(chosen) = self.picker.popup_ui(context, view.theme, popup, &entries, |_| {})
+        else {
+            return true;
+        };
+        if let Some(def) = chosen.and_then(|index| types.get(index)) {
+            view.act(match &self.from {
                 Some(from) => {
                     WindowAction::AddConnected { type_id: def.id.clone(), at: self.at, from: from.clone() }
                 }
                 None => WindowAction::AddAt { type_id: def.id.clone(), at: self.at },
             });
-            return false;
         }
-        // The click that opened the list may still be active in this frame.
-        let fresh = std::mem::replace(&mut self.fresh, false);
-        fresh || !area.response.clicked_elsewhere()
+        false
     }
 }
 

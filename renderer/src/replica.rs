@@ -10,7 +10,7 @@ use shared_protocol::{
     review::{ProposalDetails, ReviewView},
     terraform::{TerraformRunId, TerraformRunLine, TerraformView},
     trace_link::TraceLinksView,
-    upstreams::UpstreamsView,
+    upstreams::ManagedServersView,
 };
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -29,13 +29,13 @@ pub struct ReplicatedWorkspace {
 pub struct Replica {
     workspace: Option<ReplicatedWorkspace>,
     /// The MCP state, which does not depend on the open workspace.
-    mcp: McpView,
-    bundles: BundlesView,
-    links: TraceLinksView,
-    terraform: TerraformView,
-    review: ReviewView,
-    previews: PreviewsView,
-    upstreams: UpstreamsView,
+    pub(crate) mcp: McpView,
+    pub(crate) bundles: BundlesView,
+    pub(crate) links: TraceLinksView,
+    pub(crate) terraform: TerraformView,
+    pub(crate) review: ReviewView,
+    pub(crate) previews: PreviewsView,
+    pub(crate) upstreams: ManagedServersView,
     /// A resync is in progress. Patches are ignored until the full workspace arrives.
     waiting: bool,
 }
@@ -95,34 +95,6 @@ pub enum ReplicaUpdate {
 impl Replica {
     pub fn workspace(&self) -> Option<&ReplicatedWorkspace> {
         self.workspace.as_ref()
-    }
-
-    pub fn mcp(&self) -> &McpView {
-        &self.mcp
-    }
-
-    pub fn bundles(&self) -> &BundlesView {
-        &self.bundles
-    }
-
-    pub fn links(&self) -> &TraceLinksView {
-        &self.links
-    }
-
-    pub fn upstreams(&self) -> &UpstreamsView {
-        &self.upstreams
-    }
-
-    pub fn terraform(&self) -> &TerraformView {
-        &self.terraform
-    }
-
-    pub fn review(&self) -> &ReviewView {
-        &self.review
-    }
-
-    pub fn previews(&self) -> &PreviewsView {
-        &self.previews
     }
 
     pub fn receive(&mut self, message: ToRenderer) -> ReplicaUpdate {

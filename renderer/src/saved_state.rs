@@ -73,7 +73,7 @@ struct SavedWindow {
 }
 
 pub(crate) fn layout_from_text(text: &str) -> DockLayout {
-    part::<SavedWindow>(text, "layout").map(|window| window.layout.settled()).unwrap_or_default()
+    part::<SavedWindow>(text, "layout").map(|window| window.layout.normalised()).unwrap_or_default()
 }
 
 pub(crate) fn layout_to_text(layout: &DockLayout) -> String {

@@ -7,7 +7,7 @@ use crate::{
     },
     picker::rank,
     saved_state::{PointerStyle, ThemeChoice, UI_SCALES_PERCENT, WindowSettings},
-    view::{FrameView, WindowAction},
+    view::{ActionQueue, FrameView},
     widgets::{modal_frame, muted_ui, search_field_ui},
 };
 use canvas::theme::WorkbenchTheme;
@@ -76,7 +76,7 @@ impl SettingsPage {
         settings: &mut WindowSettings,
         mcp: &McpView,
         view: Option<&FrameView<'_>>,
-        actions: &mut Vec<WindowAction>,
+        actions: &ActionQueue,
     ) -> bool {
         let page = egui::Modal::new(Id::unique("settings")).frame(modal_frame(context));
         let response = page.show(context, |ui| {
@@ -110,7 +110,7 @@ impl SettingsPage {
                     if let Some(view) =
                         view.filter(|_| rank(&self.query, "Standing approvals", APPROVAL_KEYWORDS).is_some())
                     {
-                        self.approvals.show_ui(ui, view, actions);
+                        self.approvals.show_ui(ui, view);
                         found += 1;
                     }
                     if found == 0 {

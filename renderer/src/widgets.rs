@@ -2,10 +2,11 @@
 
 use canvas::theme::WorkbenchTheme;
 use egui::{
-    Align2, Color32, CornerRadius, FontId, Painter, Rect, Response, RichText, Role, Sense, Stroke,
-    StrokeKind, TextStyle, Ui, Vec2, WidgetInfo, pos2, vec2,
+    Align2, Color32, CornerRadius, FontId, Key, Modifiers, Painter, Rect, Response, RichText, Role, Sense,
+    Stroke, StrokeKind, TextStyle, Ui, Vec2, WidgetInfo, pos2, vec2,
 };
 use shared_protocol::{BoardKind, TypeDef, messages::ProblemSeverity, registry::Accent};
+use std::ops::{ControlFlow, Range};
 
 /// The height of a row in lists and trees.
 pub(crate) const ROW_HEIGHT: f32 = 26.0;
@@ -102,6 +103,17 @@ pub(crate) fn row_ui(
     response
 }
 
+/// A scrolled list of rows over the whole panel. `draw_ui` gets the range of visible rows.
+pub(crate) fn list_rows_ui(
+    ui: &mut Ui,
+    height: f32,
+    rows: usize,
+    draw_ui: impl FnOnce(&mut Ui, Range<usize>),
+) {
+    ui.spacing_mut().item_spacing.y = 0.0;
+    egui::ScrollArea::vertical().auto_shrink([false, false]).show_rows(ui, height, rows, draw_ui);
+}
+
 /// Paints one line of text in a rectangle, truncated with `…`. Returns its width.
 pub(crate) fn paint_line(
     ui: &Ui,
@@ -164,6 +176,34 @@ pub(crate) fn focus_stroke<R>(ui: &mut Ui, theme: &WorkbenchTheme, content: impl
 /// The frame of a modal.
 pub(crate) fn modal_frame(context: &egui::Context) -> egui::Frame {
     egui::Frame::popup(&context.global_style()).inner_margin(18)
+}
+
+pub(crate) enum PopupPlace {
+    /// At the top of the window, this far down.
+    Top(f32),
+    At(egui::Pos2),
+}
+
+/// Shows content above everything else. Breaks with what was chosen in it, or with nothing on Escape or a click elsewhere.
+pub(crate) fn popup_ui<T>(
+    context: &egui::Context,
+    id: &'static str,
+    place: PopupPlace,
+    is_first_frame: bool,
+    content: impl FnOnce(&mut Ui) -> Option<T>,
+) -> ControlFlow<Option<T>> {
+    if context.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape)) {
+        return ControlFlow::Break(None);
+    }
+    let area = egui::Area::new(egui::Id::unique(id)).order(egui::Order::Foreground);
+    let area = match place {
+        PopupPlace::Top(down) => area.anchor(Align2::CENTER_TOP, vec2(0.0, down)),
+        PopupPlace::At(place) => area.fixed_pos(place).constrain(true),
+    };
+    let shown = area.show(context, content);
+    // The click or key that opened the popup may still be active in its first frame.
+    let is_left = !is_first_frame && shown.response.clicked_elsewhere();
+    if is_left || shown.inner.is_some() { ControlFlow::Break(shown.inner) } else { ControlFlow::Continue(()) }
 }
 
 /// A search field with a clear button.
@@ -284,23 +324,23 @@ pub(crate) fn paint_severity(
 pub(crate) struct TabButton<'a> {
     pub(crate) id: egui::Id,
     pub(crate) text: &'a str,
-    pub(crate) chosen: bool,
+    pub(crate) is_selected: bool,
     pub(crate) sense: Sense,
 }
 
 /// Draws a tab: plain text, underlined when selected.
 pub(crate) fn tab_ui(ui: &mut Ui, theme: &WorkbenchTheme, tab: TabButton<'_>) -> Response {
-    let color = if tab.chosen { theme.text } else { theme.text_muted };
+    let color = if tab.is_selected { theme.text } else { theme.text_muted };
     let galley = ui.painter().layout_no_wrap(tab.text.to_owned(), body_font(ui), color);
     let (_, rect) = ui.allocate_space(vec2(galley.size().x + 20.0, ui.available_height()));
     let response = ui.interact(rect, tab.id, tab.sense);
-    response.widget_info(|| WidgetInfo::selected(Role::Tab, ui.is_enabled(), tab.chosen, tab.text));
+    response.widget_info(|| WidgetInfo::selected(Role::Tab, ui.is_enabled(), tab.is_selected, tab.text));
     if ui.is_rect_visible(rect) {
         focus_ring(ui, theme, rect.shrink(1.0), &response);
         let color = if response.hovered() { theme.text } else { color };
         let at = Align2::CENTER_CENTER.align_size_within_rect(galley.size(), rect).min;
         ui.painter().galley_with_override_text_color(at, galley, color);
-        if tab.chosen {
+        if tab.is_selected {
             let line = Rect::from_min_max(
                 pos2(rect.left() + 8.0, rect.bottom() - 2.0),
                 pos2(rect.right() - 8.0, rect.bottom()),

@@ -4,7 +4,7 @@ use shared_protocol::{ActorKind, messages::OperationLogEntry};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Milliseconds since 1970.
-pub(crate) fn now() -> u64 {
+pub(crate) fn unix_millis() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
 }
 
@@ -20,15 +20,15 @@ pub(crate) fn ago(now: u64, time: u64) -> String {
 
 /// Text of an agent on one line: line breaks become spaces, invisible characters are escaped.
 pub(crate) fn line(text: &str) -> String {
-    escaped(text, false)
+    escape_hidden(text, false)
 }
 
 /// Text of an agent with its line breaks; invisible characters are escaped.
 pub(crate) fn paragraph(text: &str) -> String {
-    escaped(text, true)
+    escape_hidden(text, true)
 }
 
-fn escaped(text: &str, breaks: bool) -> String {
+fn escape_hidden(text: &str, breaks: bool) -> String {
     let mut shown = String::with_capacity(text.len());
     for sign in text.chars() {
         match sign {

@@ -106,7 +106,7 @@ mod set_or_not {
 
 impl Change {
     #[must_use]
-    pub fn inverted(&self) -> Self {
+    pub fn invert(&self) -> Self {
         match self.clone() {
             Self::Board { id, before, after } => Self::Board { id, before: after, after: before },
             Self::Node { id, before, after } => Self::Node { id, before: after, after: before },
@@ -151,7 +151,7 @@ impl Change {
 
 /// The changes that undo `changes`: each inverted, in reverse order.
 pub fn inverse(changes: &[Change]) -> Vec<Change> {
-    changes.iter().rev().map(Change::inverted).collect()
+    changes.iter().rev().map(Change::invert).collect()
 }
 
 /// The author of a change.

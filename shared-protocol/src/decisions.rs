@@ -32,7 +32,7 @@ pub enum WindowRequest {
 #[serde(rename_all = "camelCase")]
 pub enum PersonDecision {
     Proposal(ProposalDecision),
-    Upstream(UpstreamDecision),
+    Upstream(ManagedServerDecision),
 }
 
 requests! {
@@ -47,7 +47,7 @@ requests! {
 
 requests! {
     /// A decision about a managed server or a manifest.
-    UpstreamDecision {
+    ManagedServerDecision {
         /// Enables and starts a server. If the start fails, the server is disabled again and the response holds the reason.
         EnableServer { server: ServerId } -> ServerDetails;
         /// Approves tools as shown: each with the hash of the definition that the person saw.
@@ -147,7 +147,7 @@ frames! {
     ReviewRequest => WindowRequest::Review;
     PersonDecision => WindowRequest::Decision;
     ProposalDecision => PersonDecision::Proposal;
-    UpstreamDecision => PersonDecision::Upstream;
+    ManagedServerDecision => PersonDecision::Upstream;
 }
 
 impl From<ProposalDecision> for WindowRequest {
@@ -156,8 +156,8 @@ impl From<ProposalDecision> for WindowRequest {
     }
 }
 
-impl From<UpstreamDecision> for WindowRequest {
-    fn from(decision: UpstreamDecision) -> Self {
+impl From<ManagedServerDecision> for WindowRequest {
+    fn from(decision: ManagedServerDecision) -> Self {
         Self::Decision(decision.into())
     }
 }

@@ -110,7 +110,7 @@ impl Placement {
     }
 
     #[must_use]
-    pub const fn at(self, point: BoardPoint) -> Self {
+    pub const fn moved_to(self, point: BoardPoint) -> Self {
         Self { x: point.x, y: point.y, ..self }
     }
 
@@ -121,7 +121,7 @@ impl Placement {
 
     /// Grows the placement by `margin` on every side.
     #[must_use]
-    pub const fn grown(self, margin: i32) -> Self {
+    pub const fn expand(self, margin: i32) -> Self {
         Self { x: self.x - margin, y: self.y - margin, w: self.w + 2 * margin, h: self.h + 2 * margin }
     }
 

@@ -70,7 +70,7 @@ pub struct McpClientView {
     pub name: String,
     pub version: String,
     pub transport: McpClientTransport,
-    pub era: McpEra,
+    pub era: McpProtocolEra,
     /// Milliseconds since 1970, UTC.
     pub since: u64,
     pub last: u64,
@@ -95,7 +95,7 @@ pub enum McpClientTransport {
 /// The generation of the protocol revision that a client uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum McpEra {
+pub enum McpProtocolEra {
     /// Up to 2025-11-25: a handshake, then a session.
     Legacy,
     /// From 2026-07-28: every request is independent.

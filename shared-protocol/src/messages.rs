@@ -14,7 +14,7 @@ use crate::{
     review::{ProposalDetails, ReviewView},
     terraform::{TerraformRunId, TerraformRunLine, TerraformView},
     trace_link::TraceLinksView,
-    upstreams::UpstreamsView,
+    upstreams::ManagedServersView,
 };
 use serde::{Deserialize, Serialize};
 
@@ -72,7 +72,7 @@ pub enum ToRenderer {
     /// The proposal that the window shows: the one that a person opened, else the newest draft. Sent after every change.
     Proposal(Box<ProposalDetails>),
     /// Managed servers and manifests.
-    Upstreams(Box<UpstreamsView>),
+    Upstreams(Box<ManagedServersView>),
     Previews(Box<PreviewsView>),
     /// Carries the file descriptor of the frame memory of a session, which replaces the previous one.
     PreviewMemory {

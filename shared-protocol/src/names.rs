@@ -80,7 +80,7 @@ macro_rules! name {
     };
 }
 
-fn made_of(text: &str, most: usize, first: fn(char) -> bool, rest: fn(char) -> bool) -> bool {
+fn consists_of(text: &str, most: usize, first: fn(char) -> bool, rest: fn(char) -> bool) -> bool {
     let mut chars = text.chars();
     text.len() <= most && chars.next().is_some_and(first) && chars.all(rest)
 }
@@ -88,27 +88,27 @@ fn made_of(text: &str, most: usize, first: fn(char) -> bool, rest: fn(char) -> b
 name!(
     /// The name of a node: unique on its board and valid as a Terraform name.
     NodeName, "name", "a lower-case letter or underscore, then lower-case letters, digits and underscores, at most 64 characters",
-    |text| made_of(text, 64, |c| c.is_ascii_lowercase() || c == '_', |c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
+    |text| consists_of(text, 64, |c| c.is_ascii_lowercase() || c == '_', |c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
 );
 name!(
     /// The name of a board: unique in its workspace and the stem of its file name.
     BoardName, "board name", "a lower-case letter or digit, then lower-case letters, digits, hyphens and underscores, at most 64 characters",
-    |text| made_of(text, 64, |c| c.is_ascii_lowercase() || c.is_ascii_digit(), |c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_')
+    |text| consists_of(text, 64, |c| c.is_ascii_lowercase() || c.is_ascii_digit(), |c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_')
 );
 name!(
     /// The id of a registry type, such as `aws/compute/instance` or `ui.button`.
     TypeId, "type id", "letters, digits, `_ - . /`, starting with a letter or underscore, at most 128 characters",
-    |text| made_of(text, 128, |c| c.is_ascii_alphabetic() || c == '_', |c| c.is_ascii_alphanumeric() || "_-./".contains(c))
+    |text| consists_of(text, 128, |c| c.is_ascii_alphabetic() || c == '_', |c| c.is_ascii_alphanumeric() || "_-./".contains(c))
 );
 name!(
     /// The key of a property of a type.
     PropKey, "property key", "a letter or underscore, then letters, digits and underscores, at most 64 characters",
-    |text| made_of(text, 64, |c| c.is_ascii_alphabetic() || c == '_', |c| c.is_ascii_alphanumeric() || c == '_')
+    |text| consists_of(text, 64, |c| c.is_ascii_alphabetic() || c == '_', |c| c.is_ascii_alphanumeric() || c == '_')
 );
 name!(
     /// The id of a port of a type.
     PortId, "port id", "a lower-case letter, then lower-case letters, digits, hyphens and underscores, at most 64 characters",
-    |text| made_of(text, 64, |c| c.is_ascii_lowercase(), |c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_')
+    |text| consists_of(text, 64, |c| c.is_ascii_lowercase(), |c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_')
 );
 name!(
     /// The path of a text file whose content is part of the state, such as an entity of a spec bundle. The path is

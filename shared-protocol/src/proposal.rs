@@ -24,7 +24,7 @@ pub enum ProposalSubject {
 }
 
 impl ProposalSubject {
-    pub fn of(change: &Change) -> Self {
+    pub fn of_change(change: &Change) -> Self {
         match change {
             Change::Board { id, .. } => Self::Board(*id),
             Change::Edge { id, .. } => Self::Edge(*id),
@@ -470,7 +470,7 @@ impl Proposal {
     pub fn subjects(&self) -> Vec<ProposalSubject> {
         let mut seen = BTreeSet::new();
         let act = self.act.iter().map(|_| ProposalSubject::Act);
-        act.chain(self.changes.iter().map(ProposalSubject::of))
+        act.chain(self.changes.iter().map(ProposalSubject::of_change))
             .filter(|subject| seen.insert(subject.clone()))
             .collect()
     }

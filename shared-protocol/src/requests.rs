@@ -22,8 +22,8 @@ use crate::{
     },
     trace_link::{TraceLinkChange, TraceLinksView},
     upstreams::{
-        ImportSource, RegistryServer, ServerBrief, ServerDetails, ServerForm, ServerId, ServerImportInput,
-        ServerImportPreview, ServerLogChunk, ToolCall, ToolCallResult, UpstreamsView,
+        ImportSource, ManagedServersView, RegistryServer, ServerBrief, ServerDetails, ServerForm, ServerId,
+        ServerImportInput, ServerImportPreview, ServerLogChunk, ToolCall, ToolCallResult,
     },
 };
 use serde::{Deserialize, Serialize};
@@ -184,7 +184,7 @@ requests! {
         CapturePreview { session: PreviewId, path: String } -> ExportedFile;
 
         // ---- managed servers and manifests ---------------------------------------------------------------------------
-        ListServers {} -> UpstreamsView;
+        ListServers {} -> ManagedServersView;
         ShowServer { server: ServerId } -> ServerDetails;
         /// Starts an enabled server. Responds once it runs, or with the reason why it does not.
         StartServer { server: ServerId } -> ServerDetails;

@@ -334,7 +334,7 @@ pub struct FileDelta {
 
 impl FileDelta {
     /// Creates a delta from a unified diff with its two header lines.
-    pub fn of(path: &str, text: String) -> Self {
+    pub fn from_text(path: &str, text: String) -> Self {
         let count = |sign: char| text.lines().skip(2).filter(|line| line.starts_with(sign)).count() as u64;
         Self { path: path.to_owned(), added: count('+'), removed: count('-'), text }
     }

@@ -16,7 +16,7 @@ pub fn sentence(text: &str) -> String {
 }
 
 /// `1 node`, `3 nodes`.
-pub fn counted(count: usize, noun: &str) -> String {
+pub fn count_noun(count: usize, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
 
@@ -46,7 +46,10 @@ mod tests {
         assert_eq!(capitalize(""), "");
         assert_eq!(sentence("the board is missing"), "The board is missing.");
         assert_eq!(sentence("Really?"), "Really?");
-        assert_eq!((counted(1, "node"), counted(0, "node")), ("1 node".to_owned(), "0 nodes".to_owned()));
+        assert_eq!(
+            (count_noun(1, "node"), count_noun(0, "node")),
+            ("1 node".to_owned(), "0 nodes".to_owned())
+        );
         assert_eq!(truncate_bytes("größe", 3), "gr…");
         assert_eq!(truncate_bytes("größe", 7), "größe");
         assert_eq!(truncate_chars("größe", 4), "grö…");

@@ -17,7 +17,7 @@ pub const MAX_RELATION_CHARS: usize = 80;
 pub struct TraceLinkFingerprint(u64);
 
 impl TraceLinkFingerprint {
-    pub fn of(bytes: &[u8]) -> Self {
+    pub fn hash(bytes: &[u8]) -> Self {
         let digest: [u8; 32] = Sha256::digest(bytes).into();
         let [a, b, c, d, e, f, g, h, ..] = digest;
         Self(u64::from_be_bytes([a, b, c, d, e, f, g, h]))

@@ -2,7 +2,7 @@
 //! response contains the value of a secret.
 //!
 //! The requests in [`crate::requests`] need no decision: they read, stop, start enabled servers, and add disabled ones.
-//! Everything that lets a program run or an agent call a tool is a [`crate::decisions::UpstreamDecision`]. It arrives over
+//! Everything that lets a program run or an agent call a tool is a [`crate::decisions::ManagedServerDecision`]. It arrives over
 //! the private channel of the window, or from a terminal with a code that only the person at the window or terminal of
 //! Draftboard can see.
 
@@ -41,7 +41,7 @@ impl fmt::Debug for TypedSecret {
 /// A summary of all servers and manifests. Sent after changes, at most about ten times a second.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct UpstreamsView {
+pub struct ManagedServersView {
     /// Why no servers are available, and how to fix it.
     pub problem: Option<String>,
     /// Sorted by name.
@@ -573,20 +573,20 @@ pub struct RegistryOffer {
 mod tests {
     use super::*;
     use crate::{
-        decisions::{SetServerSecret, UpstreamDecision},
+        decisions::{ManagedServerDecision, SetServerSecret},
         requests::{AddServer, WorkbenchRequest},
     };
 
     #[test]
     fn a_typed_secret_does_not_show_itself_and_arrives() {
-        let decision = UpstreamDecision::from(SetServerSecret {
+        let decision = ManagedServerDecision::from(SetServerSecret {
             server: ServerId("files".to_owned()),
             part: "TOKEN".to_owned(),
             secret: TypedSecret("hunter2-hunter2".to_owned()),
         });
         assert!(!format!("{decision:?}").contains("hunter2"));
         let bytes = postcard::to_stdvec(&decision).expect("plain data");
-        assert_eq!(postcard::from_bytes::<UpstreamDecision>(&bytes).expect("the same"), decision);
+        assert_eq!(postcard::from_bytes::<ManagedServerDecision>(&bytes).expect("the same"), decision);
         let mut form = ServerForm::new(PackageKind::Http);
         form.auth = AuthForm::Header { name: "X-Key".to_owned(), value: VariableValue::Secret { set: true } };
         let request = WorkbenchRequest::from(AddServer { form: Box::new(form) });

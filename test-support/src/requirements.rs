@@ -137,7 +137,7 @@ pub const TERMINAL: TestRequirement = TestRequirement {
 pub const NAMESPACES: TestRequirement = TestRequirement {
     name: "user and mount namespaces",
     variable: "DRAFTBOARD_REQUIRE_NAMESPACES",
-    skipped_tests: "agents whose SDK hands down a reduced environment",
+    skipped_tests: "agents whose SDK hands down a reduced environment, the namespaces of the preview",
     install: "allow unshare -rm, and keep the target folder outside /tmp",
     check: || Some(has_namespaces()),
 };

@@ -27,7 +27,7 @@ use tokio::{
     sync::{mpsc, oneshot},
     time::timeout,
 };
-use workspace::now;
+use workspace::time_and_seed;
 
 const WORKERS: usize = 2;
 /// For pictures, files, keyrings that ask their user, and servers that start or stop.
@@ -92,7 +92,7 @@ pub fn start(
     // An error is a fault of that thread, which logs it.
     let url = is_ready.blocking_recv().ok().flatten();
     let (recorded, is_recorded) = std::sync::mpsc::channel();
-    recording.after_recording(Box::new(move || {
+    recording.run_after_recording(Box::new(move || {
         // The receiver may have given up.
         let _ = recorded.send(());
     }));
@@ -151,11 +151,11 @@ impl AgentsController {
         tokio::spawn(async move { service.watch().await });
         self.handle.set_mode(self.settings.mode);
         self.listen();
-        self.announce();
+        self.record_address();
     }
 
     async fn run(mut self, mut waiting: mpsc::Receiver<AgentsMsg>) {
-        let mut clients = self.service.clients().changed();
+        let mut clients = self.service.clients().watch_changes();
         // The window shows the address before the first client connects.
         let mut shown = self.view();
         self.events.publish_view(shown.clone());
@@ -163,7 +163,7 @@ impl AgentsController {
             tokio::select! {
                 message = waiting.recv() => match message {
                     Some(AgentsMsg::Request(call)) => self.handle(call).await,
-                    Some(AgentsMsg::Bridge(stream)) => self.converse(stream),
+                    Some(AgentsMsg::Bridge(stream)) => self.serve_bridge(stream),
                     Some(AgentsMsg::WorkspaceMode(mode)) => {
                         self.workspace_mode = mode;
                         self.apply_mode();
@@ -213,11 +213,11 @@ impl AgentsController {
         }
     }
 
-    async fn listen_anew(&mut self) {
+    async fn restart_listening(&mut self) {
         self.close().await;
         self.error = None;
         self.listen();
-        self.announce();
+        self.record_address();
     }
 
     fn url(&self) -> Option<String> {
@@ -225,7 +225,7 @@ impl AgentsController {
     }
 
     /// Records for local tools where the server listens.
-    fn announce(&self) {
+    fn record_address(&self) {
         let address = self.url().map(|url| AgentsAddress { url, token: self.token.clone() });
         self.events.record_address(address);
     }
@@ -239,11 +239,11 @@ impl AgentsController {
             bind: self.settings.bind.to_string(),
             error: self.error.clone(),
             config_path: self.path.display().to_string(),
-            clients: self.service.clients().list(now().time),
+            clients: self.service.clients().list(time_and_seed().time),
         }
     }
 
-    fn converse(&self, stream: UnixStream) {
+    fn serve_bridge(&self, stream: UnixStream) {
         let service = self.service.clone();
         tokio::spawn(async move {
             let stream = stream
@@ -252,7 +252,7 @@ impl AgentsController {
                 .and_then(|()| stream.set_write_timeout(None))
                 .and_then(|()| tokio::net::UnixStream::from_std(stream));
             match stream {
-                Ok(stream) => service.converse(stream).await,
+                Ok(stream) => service.serve_bridge_stream(stream).await,
                 Err(error) => tracing::error!(%error, "a bridge was not taken over"),
             }
         });
@@ -278,13 +278,13 @@ impl AgentsController {
                 self.respond(result, responder);
             }
             AgentsCall::PauseClient(PauseClient { client }, responder) => {
-                self.respond(known(self.service.clients().pause(client, true)), responder);
+                self.respond(response_if_known(self.service.clients().pause(client, true)), responder);
             }
             AgentsCall::ResumeClient(ResumeClient { client }, responder) => {
-                self.respond(known(self.service.clients().pause(client, false)), responder);
+                self.respond(response_if_known(self.service.clients().pause(client, false)), responder);
             }
             AgentsCall::DisconnectClient(DisconnectClient { client }, responder) => {
-                self.respond(known(self.service.clients().disconnect(client)), responder);
+                self.respond(response_if_known(self.service.clients().disconnect(client)), responder);
             }
             AgentsCall::TestConnection(_, responder) => self.test(responder),
             AgentsCall::ReadClientConfig(ReadClientConfig { client }, responder) => {
@@ -295,7 +295,7 @@ impl AgentsController {
 
     /// Responds when the discovery record is up to date.
     fn respond<T: Send + 'static>(&self, result: Result<T, Refusal>, responder: Responder<T>) {
-        self.events.after_recording(Box::new(move || responder.send(result)));
+        self.events.run_after_recording(Box::new(move || responder.send(result)));
     }
 
     fn save_settings(&self) -> Result<(), Refusal> {
@@ -320,7 +320,7 @@ impl AgentsController {
         self.workspace_mode = None;
         self.apply_mode();
         if (mode == McpMode::Off) == self.edge.is_some() {
-            self.listen_anew().await;
+            self.restart_listening().await;
         }
         self.save_settings()?;
         Ok(self.view())
@@ -332,7 +332,7 @@ impl AgentsController {
                 .field("port"));
         }
         self.settings.port = port;
-        self.listen_anew().await;
+        self.restart_listening().await;
         self.save_settings()?;
         Ok(self.view())
     }
@@ -342,7 +342,7 @@ impl AgentsController {
             |error: settings::SettingsError| Refusal::new(RefusalCode::ValidationError, error.to_string());
         self.settings = settings::read(&self.path).map_err(unreadable)?;
         self.apply_mode();
-        self.listen_anew().await;
+        self.restart_listening().await;
         Ok(self.view())
     }
 
@@ -350,7 +350,7 @@ impl AgentsController {
     async fn rotate(&mut self) -> Result<McpView, Refusal> {
         self.token = InstanceToken::generate()
             .map_err(|error| Refusal::new(RefusalCode::Internal, error.to_string()))?;
-        self.listen_anew().await;
+        self.restart_listening().await;
         Ok(self.view())
     }
 
@@ -403,7 +403,7 @@ impl AgentsController {
     }
 }
 
-fn known(is_known: bool) -> Result<(), Refusal> {
+fn response_if_known(is_known: bool) -> Result<(), Refusal> {
     match is_known {
         true => Ok(()),
         false => Err(Refusal::new(RefusalCode::NotFound, "this client is no longer connected")),

@@ -70,7 +70,7 @@ pub trait AgentsEvents: ReviewSubmitter {
     fn record_address(&self, address: Option<AgentsAddress>);
 
     /// Runs `respond` when every address before it is recorded: a client that receives the response finds the address.
-    fn after_recording(&self, respond: Box<dyn FnOnce() + Send>);
+    fn run_after_recording(&self, respond: Box<dyn FnOnce() + Send>);
 
     fn read_patches(&self, since: Revision) -> Result<Option<Vec<Patch>>, Refusal>;
 }
@@ -144,7 +144,7 @@ impl AgentsHandle {
         }
     }
 
-    pub fn hand_over(&self, bridge: UnixStream) -> Result<(), Refusal> {
+    pub fn serve_bridge(&self, bridge: UnixStream) -> Result<(), Refusal> {
         self.messages.try_send(AgentsMsg::Bridge(bridge)).map_err(|_| unavailable())
     }
 

@@ -5,7 +5,7 @@ use mcp_server::SurfaceDescription;
 
 pub fn offline_surface() -> bridge::OfflineSurface {
     let mode = settings::read(&user_folders::settings()).unwrap_or_default().mode;
-    let offline = SurfaceDescription::of(&crate::surface(), env!("CARGO_PKG_VERSION"), mode);
+    let offline = SurfaceDescription::describe(&crate::surface(), env!("CARGO_PKG_VERSION"), mode);
     bridge::OfflineSurface {
         server_info: offline.server_info,
         capabilities: offline.capabilities,

@@ -38,7 +38,7 @@ impl PublishedView {
         self.root.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    pub(crate) fn changed(&self) -> watch::Receiver<u64> {
+    pub(crate) fn watch_changes(&self) -> watch::Receiver<u64> {
         self.changed.subscribe()
     }
 
@@ -59,7 +59,7 @@ impl PublishedView {
             Some(known) => Arc::clone(&known.config),
             None => Arc::new(workspace.config_json()),
         };
-        let desk = workspace.desk();
+        let desk = workspace.review_state();
         let same_queue = same_project.is_some() && before.review_stamp == desk.stamp();
         if same_queue && known.is_some_and(|known| known.presence == presence && known.status == status) {
             return;
@@ -69,7 +69,7 @@ impl PublishedView {
         }
         let generation = if known.is_some() { before.generation } else { before.generation + 1 };
         let problems = known.map_or_else(|| Arc::new(OnceLock::new()), |known| Arc::clone(&known.problems));
-        let (bundles, links) = (workspace.bundles().loaded(), workspace.links());
+        let (bundles, links) = (workspace.bundles().bundles(), workspace.links());
         let is_same =
             |shown: &&PublishedBundles| Arc::ptr_eq(&shown.0, bundles) && Arc::ptr_eq(&shown.1, links);
         let same_specs = before.specs::<PublishedBundles>().filter(is_same).and(before.specs.clone());
@@ -95,7 +95,7 @@ impl PublishedView {
             specs: Some(specs),
             review,
             review_stamp,
-            guests: before.guests.clone(),
+            proxied_tools: before.proxied_tools.clone(),
         }));
         self.changed.send_modify(|count| *count += 1);
     }
@@ -110,7 +110,7 @@ impl PublishedView {
         };
         let workspace =
             AgentWorkspaceView { previews: Arc::new(previews), ..AgentWorkspaceView::clone(workspace) };
-        self.put(&before, workspace);
+        self.replace(&before, workspace);
     }
 
     /// Publishes the deployment of nodes when it changed.
@@ -123,11 +123,11 @@ impl PublishedView {
         };
         let workspace =
             AgentWorkspaceView { deployments: Arc::new(deployments), ..AgentWorkspaceView::clone(workspace) };
-        self.put(&before, workspace);
+        self.replace(&before, workspace);
     }
 
     /// Replaces the view of the workspace.
-    fn put(&self, before: &AgentView, workspace: AgentWorkspaceView) {
+    fn replace(&self, before: &AgentView, workspace: AgentWorkspaceView) {
         let generation = before.generation + 1;
         self.view.store(Arc::new(AgentView {
             generation,
@@ -135,16 +135,16 @@ impl PublishedView {
             specs: before.specs.clone(),
             review: before.review.clone(),
             review_stamp: before.review_stamp,
-            guests: before.guests.clone(),
+            proxied_tools: before.proxied_tools.clone(),
         }));
         self.changed.send_modify(|count| *count += 1);
     }
 
     /// Publishes the tools of managed servers and manifests.
-    pub fn show_guests(&self, guests: ProxiedTools) {
+    pub fn set_proxied_tools(&self, proxied_tools: ProxiedTools) {
         let _held = self.root.lock().unwrap_or_else(PoisonError::into_inner);
         let before = self.view.load();
-        self.view.store(Arc::new(AgentView { guests, ..AgentView::clone(&before) }));
+        self.view.store(Arc::new(AgentView { proxied_tools, ..AgentView::clone(&before) }));
         self.changed.send_modify(|count| *count += 1);
     }
 }

@@ -90,14 +90,14 @@ pub fn keep_window_settings(path: &Path, text: &str) -> Result<(), SettingsError
     let unwritten =
         |error| SettingsError::Unwritten { path: path.to_owned(), source: io::Error::other(error) };
     let window: toml::Table = serde_json::from_str(text).map_err(unwritten)?;
-    let _turn = turn();
+    let _turn = lock_settings();
     let mut file = read_file(path)?;
     file.window.extend(window);
     write_file(path, &file)
 }
 
 /// The writer and the agents' side both change a part of the file: one after the other, so that neither part is lost.
-fn turn() -> MutexGuard<'static, ()> {
+fn lock_settings() -> MutexGuard<'static, ()> {
     static TURN: Mutex<()> = Mutex::new(());
     TURN.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -117,7 +117,7 @@ fn read_file(path: &Path) -> Result<SettingsFile, SettingsError> {
 }
 
 pub(crate) fn write(path: &Path, settings: &AgentSettings) -> Result<(), SettingsError> {
-    let _turn = turn();
+    let _turn = lock_settings();
     write_file(path, &SettingsFile { mcp: settings.clone(), ..read_file(path)? })
 }
 

@@ -17,7 +17,7 @@ use std::{
 };
 use terraform_runs::TerraformHandle;
 use tokio::sync::watch;
-use workspace::{config_check, guarded_settings, names_program, now};
+use workspace::{config_check, guarded_settings, names_program, time_and_seed};
 
 /// An agent waits this long for the picture of a page.
 const PAGE_LIMIT: Duration = Duration::from_secs(25);
@@ -39,7 +39,7 @@ impl WorkbenchAdapter {
         route: NodeId,
     ) -> Result<Vec<u8>, Refusal> {
         let no_workspace = || Refusal::new(RefusalCode::NoWorkspace, "no workspace is open");
-        let workspace = self.previews.ground().ok_or_else(no_workspace)?.with(snapshot.clone());
+        let workspace = self.previews.workspace().ok_or_else(no_workspace)?.with_snapshot(snapshot.clone());
         let (width, height) = (picture.longest, picture.longest * 5 / 8);
         let screen = PreviewScreen::new(width, height, 1.0, picture.dark)
             .ok_or_else(|| Refusal::new(RefusalCode::BadRequest, "a screen cannot have this size"))?;
@@ -60,8 +60,8 @@ impl AgentWorkbench for WorkbenchAdapter {
         self.published.view()
     }
 
-    fn changed(&self) -> watch::Receiver<u64> {
-        self.published.changed()
+    fn watch_changes(&self) -> watch::Receiver<u64> {
+        self.published.watch_changes()
     }
 
     fn changes_since(&self, revision: Revision) -> Result<Option<Vec<Patch>>, Refusal> {
@@ -108,7 +108,7 @@ impl AgentWorkbench for WorkbenchAdapter {
     }
 
     fn picture(&self, snapshot: &Snapshot, picture: &BoardImageRequest) -> Result<Vec<u8>, Refusal> {
-        match picture.of {
+        match picture.subject {
             BoardImageSubject::Page(route) => self.page(snapshot, picture, route),
             _ => board_export::picture_for_agents(snapshot, picture),
         }
@@ -124,6 +124,6 @@ impl AgentWorkbench for WorkbenchAdapter {
     }
 
     fn now(&self) -> u64 {
-        now().time
+        time_and_seed().time
     }
 }

@@ -73,17 +73,17 @@ pub fn picture_for_agents(snapshot: &Snapshot, picture: &BoardImageRequest) -> R
         read_only: true,
     };
     let mut proposal = None;
-    let bounds = match &picture.of {
+    let bounds = match &picture.subject {
         BoardImageSubject::Proposal { after, elements } => {
-            let board = ProposedBoard::of(snapshot, after, picture.board, elements, 1);
+            let board = ProposedBoard::build(snapshot, after, picture.board, elements, 1);
             let chosen = elements.iter().map(|element| element.subject.clone()).collect();
             let shown = ShownProposal {
                 board: Arc::new(board),
-                chosen: Arc::new(chosen),
+                selected: Arc::new(chosen),
                 focus: None,
                 layer: ProposalLayer::Over,
             };
-            proposal.insert(shown).board.bounds().map(|touched| touched.grown(AROUND))
+            proposal.insert(shown).board.bounds().map(|touched| touched.expand(AROUND))
         }
         // A page is drawn by a preview; here it is a box on its board.
         BoardImageSubject::Board | BoardImageSubject::Page(_) => board_bounds(snapshot, picture.board),
@@ -91,7 +91,7 @@ pub fn picture_for_agents(snapshot: &Snapshot, picture: &BoardImageRequest) -> R
             let around =
                 elements.iter().flat_map(|element| places(snapshot, *element)).reduce(Placement::union);
             let nothing = || Refusal::new(RefusalCode::NotFound, "none of these is on a board");
-            Some(around.ok_or_else(nothing)?.grown(AROUND))
+            Some(around.ok_or_else(nothing)?.expand(AROUND))
         }
     };
     draw(&scene, bounds, picture.longest as f32, proposal.as_ref())
@@ -105,7 +105,7 @@ fn places(snapshot: &Snapshot, element: ElementId) -> Vec<Placement> {
         }
         ElementId::Board(board) => return board_bounds(snapshot, board).into_iter().collect(),
     };
-    nodes.into_iter().filter_map(|node| snapshot.absolute(node)).collect()
+    nodes.into_iter().filter_map(|node| snapshot.absolute_placement(node)).collect()
 }
 
 fn draw(
@@ -196,7 +196,8 @@ mod tests {
         let elements = open(&queue, &snapshot, &drafted.proposal, 0).unwrap().elements;
         let board = snapshot.boards().next().unwrap().id;
         let draw = |snapshot: &Snapshot, of: BoardImageSubject| {
-            let picture = BoardImageRequest { board, of, selection: Vec::new(), longest: 600, dark: false };
+            let picture =
+                BoardImageRequest { board, subject: of, selection: Vec::new(), longest: 600, dark: false };
             let png = picture_for_agents(snapshot, &picture).unwrap();
             assert!(png.starts_with(b"\x89PNG"));
             png

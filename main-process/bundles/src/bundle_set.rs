@@ -94,7 +94,7 @@ pub struct Bundles {
 }
 
 impl Bundles {
-    /// Loads bundles in parallel. A bundle that cannot be loaded is listed in [`Bundles::failed`] and does not affect
+    /// Loads bundles in parallel. A bundle that cannot be loaded is listed in [`Bundles::load_failures`] and does not affect
     /// the others.
     pub fn load(sources: &[BundleSource]) -> Self {
         let loaded: Vec<_> = sources
@@ -133,12 +133,12 @@ impl Bundles {
     }
 
     /// The bundles as shared pointers.
-    pub fn shared(&self) -> &[Arc<Bundle>] {
+    pub fn bundles(&self) -> &[Arc<Bundle>] {
         &self.list
     }
 
     /// The bundles that could not be loaded, with the reason.
-    pub fn failed(&self) -> &[(BundleSource, BundleLoadError)] {
+    pub fn load_failures(&self) -> &[(BundleSource, BundleLoadError)] {
         &self.failed
     }
 

@@ -9,7 +9,7 @@ pub(crate) fn iso(time: SystemTime) -> String {
 }
 
 /// `2025-05-02 08:30 UTC`
-pub(crate) fn readable(time: SystemTime) -> String {
+pub(crate) fn format_time(time: SystemTime) -> String {
     format(time, "%Y-%m-%d %H:%M UTC")
 }
 
@@ -33,7 +33,7 @@ mod tests {
         let at = |seconds| SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
         assert_eq!(iso(at(0)), "1970-01-01T00:00:00.000Z");
         assert_eq!(iso(at(951_827_696)), "2000-02-29T12:34:56.000Z");
-        assert_eq!(readable(at(1_746_174_600)), "2025-05-02 08:30 UTC");
+        assert_eq!(format_time(at(1_746_174_600)), "2025-05-02 08:30 UTC");
         assert_eq!(short_date("2025-01-11").as_deref(), Some("Jan 11, 2025"));
         assert_eq!(short_date("2025-05-02T08:30:00Z").as_deref(), Some("May 2, 2025"));
         assert_eq!(short_date("2025-13-01"), None);

@@ -6,7 +6,7 @@
 use crate::{
     Bundle, Bundles,
     arguments::CallArguments,
-    envelope::{BundleToolEnvelope, BundleToolResponse},
+    envelope::{BundleToolEnvelope, BundleToolResponse, ToolResult},
 };
 use serde_json::Value;
 use shared_protocol::{OrderedValue, Refusal, RefusalCode};
@@ -30,7 +30,10 @@ pub struct PendingCritique {
 }
 
 /// Starts a critique. Returns the request for the client's model, or the error envelope.
-pub fn critique(bundles: &Bundles, arguments: &Value) -> Result<PendingCritique, Box<BundleToolEnvelope>> {
+pub fn begin_critique(
+    bundles: &Bundles,
+    arguments: &Value,
+) -> Result<PendingCritique, Box<BundleToolEnvelope>> {
     begin(bundles, arguments).map_err(|refusal| Box::new(envelope(Err(refusal))))
 }
 
@@ -47,7 +50,7 @@ fn begin(bundles: &Bundles, arguments: &Value) -> Result<PendingCritique, Refusa
 }
 
 /// Returns the refusal for clients without sampling.
-pub(crate) fn unsupported(bundles: &Bundles, arguments: &Value) -> Result<BundleToolResponse, Refusal> {
+pub(crate) fn unsupported(bundles: &Bundles, arguments: &Value) -> ToolResult {
     let critique = begin(bundles, arguments)?;
     let message = "MCP sampling is not supported by this client. The critique_bundle tool requires sampling capability.";
     Err(Refusal::new(RefusalCode::UnsupportedCapability, message).details([
@@ -62,7 +65,7 @@ impl PendingCritique {
     pub fn answer(&self, reply: &str, model: &str) -> BundleToolEnvelope {
         let result = self.evaluate_reply(reply).map(|data| {
             let meta = [("samplingUsed", true.into()), ("model", model.into())];
-            BundleToolResponse::new(data).of(&self.bundle_id).meta(meta)
+            BundleToolResponse::new(data).with_bundle_id(&self.bundle_id).meta(meta)
         });
         envelope(result.map_err(|problem| {
             let shown: String = reply.chars().take(2000).collect();
@@ -73,7 +76,7 @@ impl PendingCritique {
     }
 
     /// Returns the error envelope when the client did not reply.
-    pub fn failed(&self, problem: &str) -> BundleToolEnvelope {
+    pub fn failure_envelope(&self, problem: &str) -> BundleToolEnvelope {
         let details = [("bundleId", self.bundle_id.as_str().into())];
         let message = format!("Sampling request failed: {problem}");
         envelope(Err(Refusal::new(RefusalCode::Internal, message).details(details)))
@@ -143,7 +146,7 @@ fn validated_finding(finding: &OrderedValue) -> Result<OrderedValue, String> {
     ]))
 }
 
-fn envelope(result: Result<BundleToolResponse, Refusal>) -> BundleToolEnvelope {
+fn envelope(result: ToolResult) -> BundleToolEnvelope {
     BundleToolEnvelope { tool: TOOL.to_owned(), result }
 }
 

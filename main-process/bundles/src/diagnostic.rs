@@ -86,12 +86,12 @@ impl BundleFinding {
         self
     }
 
-    pub(crate) fn at(mut self, path: impl Into<String>) -> Self {
+    pub(crate) fn with_path(mut self, path: impl Into<String>) -> Self {
         self.path = Some(path.into());
         self
     }
 
-    pub(crate) fn by(mut self, source: BundleFindingSource, code: impl Into<String>) -> Self {
+    pub(crate) fn with_source(mut self, source: BundleFindingSource, code: impl Into<String>) -> Self {
         self.source = Some(source);
         self.code = Some(code.into());
         self

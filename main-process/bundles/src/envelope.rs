@@ -22,6 +22,8 @@ fn refusal_data(refusal: &Refusal) -> OrderedValue {
     ])
 }
 
+pub(crate) type ToolResult = Result<BundleToolResponse, Refusal>;
+
 /// The successful result of a tool.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BundleToolResponse {
@@ -42,7 +44,7 @@ impl BundleToolResponse {
         }
     }
 
-    pub(crate) fn of(mut self, bundle_id: &str) -> Self {
+    pub(crate) fn with_bundle_id(mut self, bundle_id: &str) -> Self {
         self.bundle_id = Some(bundle_id.to_owned());
         self
     }
@@ -62,7 +64,7 @@ impl BundleToolResponse {
 #[derive(Debug, Clone, PartialEq)]
 pub struct BundleToolEnvelope {
     pub tool: String,
-    pub result: Result<BundleToolResponse, Refusal>,
+    pub result: ToolResult,
 }
 
 impl BundleToolEnvelope {

@@ -11,7 +11,7 @@
 //!
 //! let sources = BundleSource::of_folders(&["specs/lockers".into()]);
 //! let mut bundles = Bundles::load(&sources);
-//! for (source, error) in bundles.failed() {
+//! for (source, error) in bundles.load_failures() {
 //!     eprintln!("{}: {error}", source.id);
 //! }
 //! // Offer the tools: names, descriptions and schemas are in one table.
@@ -54,7 +54,7 @@ mod yaml;
 pub use bundle_set::{BundleConfigError, BundleSource, Bundles};
 pub use changes::{BundleChangePlan, BundleCommitError, PlannedFileEdit, commit, plan};
 pub use coverage::RelationCoverage;
-pub use critique::{PendingCritique, critique};
+pub use critique::{PendingCritique, begin_critique};
 pub use diagnostic::{BundleFinding, BundleFindingSeverity, BundleFindingSource};
 pub use envelope::{BundleToolEnvelope, BundleToolResponse};
 pub use files::BundleFileError;

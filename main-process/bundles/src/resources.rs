@@ -60,10 +60,10 @@ pub struct BundleResourceContent {
 pub fn list_resources(bundles: &Bundles) -> Vec<String> {
     let fixed = RESOURCES.iter().map(|resource| resource.uri.to_owned());
     let parts = bundles.iter().flat_map(|bundle| {
-        let id = escaped(bundle.id());
+        let id = percent_escape(bundle.id());
         let schemas = bundle.manifest().schema_paths();
         let schemas: Vec<String> =
-            schemas.map(|(name, _)| format!("bundle://{id}/schema/{}", escaped(name))).collect();
+            schemas.map(|(name, _)| format!("bundle://{id}/schema/{}", percent_escape(name))).collect();
         [format!("bundle://{id}/manifest")].into_iter().chain(schemas)
     });
     fixed.chain(parts).collect()
@@ -73,7 +73,8 @@ pub fn list_resources(bundles: &Bundles) -> Vec<String> {
 pub fn read_resource(bundles: &Bundles, uri: &str) -> Result<BundleResourceContent, Refusal> {
     let unknown = || Refusal::new(RefusalCode::NotFound, format!("Resource {uri} not found"));
     let path = uri.strip_prefix("bundle://").ok_or_else(unknown)?;
-    let parts: Vec<String> = path.split('/').map(unescaped).collect::<Option<_>>().ok_or_else(unknown)?;
+    let parts: Vec<String> =
+        path.split('/').map(percent_unescape).collect::<Option<_>>().ok_or_else(unknown)?;
     let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
     match parts[..] {
         ["list"] => Ok(json(&list(bundles))),
@@ -127,7 +128,7 @@ fn domain_knowledge(bundles: &Bundles) -> BundleResourceContent {
 }
 
 /// Percent-encodes a segment of a URI.
-fn escaped(part: &str) -> String {
+fn percent_escape(part: &str) -> String {
     let mut text = String::new();
     for byte in part.bytes() {
         if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
@@ -140,7 +141,7 @@ fn escaped(part: &str) -> String {
 }
 
 /// Decodes a percent-encoded segment. Returns `None` if it is malformed.
-fn unescaped(part: &str) -> Option<String> {
+fn percent_unescape(part: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(part.len());
     let mut rest = part.as_bytes();
     while let Some((&byte, after)) = rest.split_first() {

@@ -51,7 +51,7 @@ pub(super) fn merge(
             let entry = entry.object_value().ok_or_else(|| foreign(name))?;
             for (member, value) in members {
                 match entry.get(member) {
-                    Some(there) if there.value().is_some_and(|there| says(&there, value)) => {}
+                    Some(there) if there.value().is_some_and(|there| equals_value(&there, value)) => {}
                     Some(there) => there.set_value(value.clone()),
                     None => drop(entry.append(member, value.clone())),
                 }
@@ -66,7 +66,7 @@ pub(super) fn merge(
 }
 
 /// Whether a value in the file is equal, apart from its layout.
-fn says(node: &CstNode, value: &CstInputValue) -> bool {
+fn equals_value(node: &CstNode, value: &CstInputValue) -> bool {
     match value {
         CstInputValue::String(text) => {
             node.as_string_lit().and_then(|literal| literal.decoded_value().ok()).as_ref() == Some(text)
@@ -74,7 +74,7 @@ fn says(node: &CstNode, value: &CstInputValue) -> bool {
         CstInputValue::Array(values) => node.as_array().is_some_and(|array| {
             let elements = array.elements();
             elements.len() == values.len()
-                && elements.iter().zip(values).all(|(node, value)| says(node, value))
+                && elements.iter().zip(values).all(|(node, value)| equals_value(node, value))
         }),
         _ => false,
     }

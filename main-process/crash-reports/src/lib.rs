@@ -50,7 +50,7 @@ pub enum CrashRole {
 }
 
 impl CrashRole {
-    pub fn word(self) -> &'static str {
+    pub fn label(self) -> &'static str {
         match self {
             Self::Main => "main",
             Self::Serve => "serve",
@@ -84,7 +84,7 @@ pub fn record_panics(role: CrashRole) {
 fn panic_for_tests(role: CrashRole) {
     if let Ok(asked) = std::env::var("DRAFTBOARD_TEST_PANIC")
         && let Some((named, message)) = asked.split_once(':')
-        && named == role.word()
+        && named == role.label()
     {
         std::panic::panic_any(message.to_owned());
     }
@@ -97,7 +97,7 @@ fn of_panic(role: CrashRole, panic: &PanicHookInfo<'_>) -> CrashReport {
         role,
         pid: std::process::id(),
         uptime: STARTED.get().map(Instant::elapsed),
-        what: format!("panicked: {message}"),
+        summary: format!("panicked: {message}"),
         location: panic.location().map(ToString::to_string),
         thread: Some(thread.name().unwrap_or("unnamed").to_owned()),
         backtrace: Some(Backtrace::force_capture().to_string()),
@@ -131,7 +131,7 @@ pub fn record_child(
         role,
         pid: pid.unwrap_or_default(),
         uptime,
-        what: format!("{reason}{signal}"),
+        summary: format!("{reason}{signal}"),
         location: None,
         thread: None,
         backtrace: None,
@@ -145,7 +145,7 @@ struct CrashReport {
     role: CrashRole,
     pid: u32,
     uptime: Option<Duration>,
-    what: String,
+    summary: String,
     location: Option<String>,
     thread: Option<String>,
     backtrace: Option<String>,
@@ -159,8 +159,8 @@ impl CrashReport {
             // Writing to a string cannot fail.
             let _ = writeln!(text, "{name}: {value}");
         };
-        line("What", &redaction.message(&self.what));
-        line("Role", self.role.word());
+        line("What", &redaction.message(&self.summary));
+        line("Role", self.role.label());
         line("Version", env!("CARGO_PKG_VERSION"));
         line("System", &system());
         line("Time", UtcTimestamp::of_millis(time).as_str());
@@ -246,8 +246,9 @@ mod tests {
             role: CrashRole::Serve,
             pid: 7,
             uptime: Some(Duration::from_secs(90)),
-            what: "panicked: called `Result::unwrap()` on an `Err` value: Parse(\"db_password = hunter2\")"
-                .to_owned(),
+            summary:
+                "panicked: called `Result::unwrap()` on an `Err` value: Parse(\"db_password = hunter2\")"
+                    .to_owned(),
             location: Some("/home/ada/src/main-process/src/x.rs:3:9".to_owned()),
             thread: Some("writer".to_owned()),
             backtrace: Some("   0: main_process::x::y\n             at /home/ada/src/x.rs:3:9".to_owned()),

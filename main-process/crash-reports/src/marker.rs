@@ -107,7 +107,7 @@ fn record(marker: &MarkerFile, is_same_boot: bool) {
         role,
         pid: marker.pid,
         uptime: None,
-        what: format!("version {} ended without closing its workspace: {how}", marker.version),
+        summary: format!("version {} ended without closing its workspace: {how}", marker.version),
         location: None,
         thread: None,
         backtrace: None,

@@ -74,7 +74,7 @@ impl Redaction {
                     (None, true) if !word.is_empty() => REMOVED.to_owned(),
                     _ => {
                         after_secret |= key.is_none() && announces_secret(core(word));
-                        self.word(word)
+                        self.redact_word(word)
                     }
                 }
             })
@@ -82,10 +82,10 @@ impl Redaction {
         truncate_bytes(&words.join(" "), MAX_LINE_BYTES)
     }
 
-    fn word(&self, word: &str) -> String {
+    fn redact_word(&self, word: &str) -> String {
         // `key=value` of the log: the value is judged by itself.
         if let Some((key, value)) = word.split_once('=').filter(|(key, _)| is_plain(key)) {
-            return format!("{key}={}", self.word(value));
+            return format!("{key}={}", self.redact_word(value));
         }
         let core = core(word);
         match core.is_empty() && word.is_ascii()

@@ -39,7 +39,7 @@ impl CrashStore {
     /// Writes a report and removes the oldest ones beyond the limit.
     pub(super) fn add(&self, time: u64, role: CrashRole, pid: u32, text: &str) -> io::Result<()> {
         prepare(&self.folder)?;
-        let name = format!("{time:015}-{}-{pid}.{EXTENSION}", role.word());
+        let name = format!("{time:015}-{}-{pid}.{EXTENSION}", role.label());
         let text = &text[..text.floor_char_boundary(MAX_REPORT_BYTES)];
         safe_fs::write_private(&self.folder.join(name), text.as_bytes())?;
         let mut names = self.names();
@@ -65,7 +65,7 @@ impl CrashStore {
 
     /// Returns true when this process of this role has left a report.
     pub(super) fn has(&self, role: CrashRole, pid: u32) -> bool {
-        let end = format!("-{}-{pid}.{EXTENSION}", role.word());
+        let end = format!("-{}-{pid}.{EXTENSION}", role.label());
         self.names().iter().any(|name| name.ends_with(&end))
     }
 
@@ -74,7 +74,7 @@ impl CrashStore {
     }
 
     /// The newest report, unless it was offered before.
-    pub fn unoffered(&self) -> Option<StoredReport> {
+    pub fn newest_unoffered(&self) -> Option<StoredReport> {
         let newest = self.names().pop()?;
         let offered = fs::read_to_string(self.folder.join(OFFERED)).unwrap_or_default();
         if newest.as_str() <= offered.trim() { None } else { self.read(newest) }
@@ -163,7 +163,7 @@ mod tests {
             store.add(number, CrashRole::Main, 7, &format!("What: {number}\nRole: main\n")).unwrap();
         }
         assert_eq!(store.names().len(), MAX_REPORTS);
-        let newest = store.unoffered().unwrap();
+        let newest = store.newest_unoffered().unwrap();
         assert!(newest.headline().contains("29"), "{newest:?}");
         assert!(store.has(CrashRole::Main, 7) && !store.has(CrashRole::Serve, 7));
         let file = fs::metadata(store.folder.join(&newest.name)).unwrap();
@@ -172,8 +172,8 @@ mod tests {
             (0o600, 0o700)
         );
         store.mark_offered(&newest).unwrap();
-        assert_eq!((store.unoffered(), store.newest()), (None, Some(newest)));
+        assert_eq!((store.newest_unoffered(), store.newest()), (None, Some(newest)));
         store.add(31, CrashRole::Preview, 8, &"é".repeat(MAX_REPORT_BYTES)).unwrap();
-        assert!(store.unoffered().is_some_and(|report| report.text.len() <= MAX_REPORT_BYTES));
+        assert!(store.newest_unoffered().is_some_and(|report| report.text.len() <= MAX_REPORT_BYTES));
     }
 }

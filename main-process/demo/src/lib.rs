@@ -19,7 +19,7 @@ use std::{
     process::ExitCode,
 };
 use user_folders as paths;
-use workspace::{WorkspaceTemplate, create, now};
+use workspace::{WorkspaceTemplate, create, time_and_seed};
 
 /// Replaces the demo's workspace by a fresh copy of the example, with the rehearsal board as if it had been applied.
 pub fn prepare() -> Result<PathBuf, Refusal> {
@@ -36,7 +36,7 @@ pub fn prepare() -> Result<PathBuf, Refusal> {
         })?);
         remove(&root).map_err(|error| storage(error.to_string()))?;
     }
-    create(&root, WorkspaceTemplate::Example, BoardId::from_bits(now().seed))
+    create(&root, WorkspaceTemplate::Example, BoardId::from_bits(time_and_seed().seed))
         .map_err(|error| storage(error.to_string()))?;
     state::write(&root).map_err(storage)?;
     Ok(root)

@@ -23,7 +23,7 @@ const MAX_LOOKS: u32 = 25;
 pub(super) fn play(client: &mut Client) -> Result<(), ClientError> {
     wait_until_guarded(client)?;
     let diagram = client.call("get_diagram", json!({ "board": BOARD, "detail": "full" }))?;
-    let steps = Cast::of(&diagram)?.steps();
+    let steps = Cast::from_diagram(&diagram)?.steps();
     for (tool, arguments) in steps {
         std::thread::sleep(PAUSE);
         client.call(tool, arguments)?;
@@ -69,7 +69,7 @@ struct Cast {
     /// The node that all others need.
     base: String,
     /// A node with a number that is raised: its id and its new input.
-    tuned: (String, Value),
+    raised_node: (String, Value),
     /// Removed although others need it.
     victim: String,
     /// Where edges start and end.
@@ -79,7 +79,7 @@ struct Cast {
 }
 
 impl Cast {
-    fn of(diagram: &Value) -> Result<Self, ClientError> {
+    fn from_diagram(diagram: &Value) -> Result<Self, ClientError> {
         let empty = Vec::new();
         let edges = diagram["edges"].as_array().unwrap_or(&empty);
         let first = edges.first().ok_or(ClientError::Missing("edges"))?;
@@ -113,11 +113,11 @@ impl Cast {
         let tuned = nodes
             .iter()
             .filter(|node| id(node) != id(victim) && !follows(node))
-            .find_map(|node| Some((id(node), raised(&node["properties"]["input"])?)));
+            .find_map(|node| Some((id(node), raise_number(&node["properties"]["input"])?)));
         Ok(Self {
             type_id: text(&base["typeId"]),
             base: id(base),
-            tuned: tuned.ok_or(ClientError::Missing("number to raise"))?,
+            raised_node: tuned.ok_or(ClientError::Missing("number to raise"))?,
             victim: id(victim),
             handles: (text(&first["sourceHandle"]), text(&first["targetHandle"])),
             places: places(&nodes, victim),
@@ -125,7 +125,7 @@ impl Cast {
     }
 
     fn steps(self) -> Vec<(&'static str, Value)> {
-        let Self { type_id, base, tuned: (tuned, input), victim, handles: (out, into), places } = self;
+        let Self { type_id, base, raised_node: (tuned, input), victim, handles: (out, into), places } = self;
         let [below, beside] = places;
         let add = |name: &str, label: &str, input: Value, position: Value| {
             json!({
@@ -162,7 +162,7 @@ fn places(nodes: &[&Value], victim: &Value) -> [Value; 2] {
 }
 
 /// The same object with its first number ten higher.
-fn raised(input: &Value) -> Option<Value> {
+fn raise_number(input: &Value) -> Option<Value> {
     let mut raised = input.as_object()?.clone();
     let number = raised.values_mut().find_map(|value| value.as_i64().map(|number| (value, number)));
     let (value, number) = number?;
@@ -198,13 +198,13 @@ mod tests {
     #[test]
     fn the_example_has_everything_that_the_script_needs() {
         let diagram = diagram();
-        let cast = Cast::of(&diagram).unwrap();
+        let cast = Cast::from_diagram(&diagram).unwrap();
         let label = |id: &str| {
             let nodes = diagram["nodes"].as_array().unwrap();
             nodes.iter().find(|node| node["instanceId"] == id).unwrap()["label"].clone()
         };
         assert_eq!(label(&cast.victim), "Database");
-        assert_ne!(cast.tuned.0, cast.victim);
+        assert_ne!(cast.raised_node.0, cast.victim);
         assert!(cast.type_id.ends_with("terraform_data"), "{cast:?}");
         let steps = cast.steps();
         let count = |tool: &str| steps.iter().filter(|(name, _)| *name == tool).count();
@@ -221,9 +221,9 @@ mod tests {
 
     #[test]
     fn a_board_without_a_database_is_an_error_and_no_fault() {
-        assert!(matches!(Cast::of(&json!({})), Err(ClientError::Missing("edges"))));
+        assert!(matches!(Cast::from_diagram(&json!({})), Err(ClientError::Missing("edges"))));
         let mut without = diagram();
         without["nodes"].as_array_mut().unwrap().retain(|node| node["label"] != "Database");
-        assert!(matches!(Cast::of(&without), Err(ClientError::Missing(_))));
+        assert!(matches!(Cast::from_diagram(&without), Err(ClientError::Missing(_))));
     }
 }

@@ -11,7 +11,7 @@ impl Digest {
     /// The hash before the first operation of every chain.
     pub(crate) const ZERO: Self = Self([0; 32]);
 
-    pub fn of(bytes: &[u8]) -> Self {
+    pub fn hash(bytes: &[u8]) -> Self {
         Self::of_parts([bytes])
     }
 
@@ -52,9 +52,9 @@ mod tests {
     #[test]
     fn it_is_sha_256() {
         assert_eq!(
-            Digest::of(b"abc").to_string(),
+            Digest::hash(b"abc").to_string(),
             "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
         );
-        assert_eq!(Digest::of_parts([&b"a"[..], &b"bc"[..]]), Digest::of(b"abc"));
+        assert_eq!(Digest::of_parts([&b"a"[..], &b"bc"[..]]), Digest::hash(b"abc"));
     }
 }

@@ -51,7 +51,7 @@ pub enum JournalError {
 }
 
 impl JournalError {
-    pub(crate) fn damaged(revision: Revision, problem: impl Into<String>) -> Self {
+    pub(crate) fn damaged_at(revision: Revision, problem: impl Into<String>) -> Self {
         Self::Damaged { revision, problem: problem.into(), readable: Box::default() }
     }
 

@@ -54,7 +54,7 @@ pub enum WatchError {
 /// Watches a workspace until it is dropped.
 #[derive(Debug)]
 pub struct WorkspaceWatcher {
-    news: Arc<Mutex<PendingFileChanges>>,
+    pending_changes: Arc<Mutex<PendingFileChanges>>,
     wake: Sender<()>,
     /// Dropping the sender stops the thread.
     stop: Option<Sender<()>>,
@@ -91,17 +91,17 @@ impl WorkspaceWatcher {
             .name("file-watcher".to_owned())
             .spawn({
                 let news = Arc::clone(&news);
-                move || WatcherThread { folders, news, woken, stopped, sender }.run()
+                move || WatcherThread { folders, pending_changes: news, woken, stopped, sender }.run()
             })
             .map_err(|error| failed(&error))?;
-        Ok(Self { news, wake, stop: Some(stop), thread: Some(thread) })
+        Ok(Self { pending_changes: news, wake, stop: Some(stop), thread: Some(thread) })
     }
 
     /// Watches these source folders in addition, in place of those of the previous call. Reports changes of their
     /// direct entries.
     pub fn watch_sources(&self, folders: impl IntoIterator<Item = SourcePath>) {
         let folders: BTreeSet<String> = folders.into_iter().map(|folder| folder.to_string()).collect();
-        let mut news = lock(&self.news);
+        let mut news = lock(&self.pending_changes);
         if news.sources != folders {
             let before = std::mem::replace(&mut news.sources, folders.clone());
             news.folders = true;
@@ -279,7 +279,7 @@ impl WatchedFolders {
 /// The thread that reports gathered changes to the caller.
 struct WatcherThread {
     folders: WatchedFolders,
-    news: Arc<Mutex<PendingFileChanges>>,
+    pending_changes: Arc<Mutex<PendingFileChanges>>,
     woken: Receiver<()>,
     stopped: Receiver<()>,
     sender: Sender<FileChange>,
@@ -288,7 +288,7 @@ struct WatcherThread {
 impl WatcherThread {
     fn run(mut self) {
         while self.wait_for_changes() {
-            let sources = lock(&self.news).take_folders();
+            let sources = lock(&self.pending_changes).take_folders();
             // Watches before reporting, so that a reader misses no later change.
             if let Some(sources) = sources {
                 let watched = self.folders.watch_subfolders().and(self.folders.watch_sources(sources));
@@ -296,7 +296,7 @@ impl WatcherThread {
                     tracing::warn!(%error, "stopped watching a folder");
                 }
             }
-            let changes = lock(&self.news).take_changes();
+            let changes = lock(&self.pending_changes).take_changes();
             for change in changes {
                 select! {
                     send(self.sender, change) -> sent => if sent.is_err() { return },

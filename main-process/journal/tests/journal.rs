@@ -349,7 +349,7 @@ fn a_copy_taken_at_any_moment_has_all_that_was_acknowledged() {
 fn after_a_crash_in_a_save_both_contents_are_ours() {
     let folder = folder();
     let path = WorkspacePath::parse("boards/main.board.json").unwrap();
-    let (old, new, theirs) = (Digest::of(b"old"), Digest::of(b"new"), Digest::of(b"theirs"));
+    let (old, new, theirs) = (Digest::hash(b"old"), Digest::hash(b"new"), Digest::hash(b"theirs"));
     let mut journal = Journal::open(folder.path()).unwrap();
     journal.record_content(&[(path.clone(), old)]).unwrap();
     journal.record_pending(&[(path.clone(), new)]).unwrap();
@@ -372,9 +372,9 @@ fn a_new_file_is_known_while_its_first_save_is_pending() {
     let folder = folder();
     let path = WorkspacePath::config();
     let mut journal = Journal::open(folder.path()).unwrap();
-    journal.record_pending(&[(path.clone(), Digest::of(b"new"))]).unwrap();
+    journal.record_pending(&[(path.clone(), Digest::hash(b"new"))]).unwrap();
     let known = journal.file_record(&path).unwrap();
-    assert!(known.recorded.is_none() && known.is_known(Digest::of(b"new")));
+    assert!(known.recorded.is_none() && known.is_known(Digest::hash(b"new")));
 }
 
 #[test]
@@ -418,7 +418,7 @@ fn a_proposal_is_written_over_the_one_that_was_looked_at_and_over_no_other() {
     };
     let accepted = Proposal { state: ProposalState::Accepted, ..first.clone() };
     let write = |journal: &mut Journal, proposal: &Proposal, stamp: u64, over: Option<u64>| {
-        let proposals = vec![ProposalWrite { proposal, stamp, over, kept: None }];
+        let proposals = vec![ProposalWrite { proposal, stamp, base_revision: over, unchanged_prefix: None }];
         let write = ReviewWrite { stamp, proposals, ..ReviewWrite::default() };
         journal.append_with(&[operation(journal.revision().0 + 1, 20)], &write)
     };
@@ -449,7 +449,7 @@ fn a_deleted_journal_is_written_no_more_and_made_anew_with_all_that_was_in_it() 
     std::fs::write(&path, "somebody else's").unwrap();
     let renewed = journal.rebuild(folder.path(), &at(3)).unwrap();
     assert!(renewed.is_complete);
-    assert_eq!(std::fs::read(renewed.aside.unwrap()).unwrap(), b"somebody else's");
+    assert_eq!(std::fs::read(renewed.set_aside_path.unwrap()).unwrap(), b"somebody else's");
     journal.append(&more).unwrap();
     drop(journal);
     let journal = Journal::open(folder.path()).unwrap();

@@ -220,9 +220,9 @@ fn a_save_that_stops_at_any_step_is_recognised() {
         let state = tempfile::tempdir().unwrap();
         let mut journal = Journal::open(state.path()).unwrap();
         files.write_atomic(&board, old).unwrap();
-        journal.record_content(&[(board.clone(), Digest::of(old))]).unwrap();
+        journal.record_content(&[(board.clone(), Digest::hash(old))]).unwrap();
         if steps >= 1 {
-            journal.record_pending(&[(board.clone(), Digest::of(new))]).unwrap();
+            journal.record_pending(&[(board.clone(), Digest::hash(new))]).unwrap();
         }
         if steps >= 2 {
             files.write_atomic(&board, new).unwrap();
@@ -232,10 +232,10 @@ fn a_save_that_stops_at_any_step_is_recognised() {
         }
         drop(journal);
         let journal = Journal::open(state.path()).unwrap();
-        let content = Digest::of(&files.read(&board).unwrap());
+        let content = Digest::hash(&files.read(&board).unwrap());
         assert!(journal.file_record(&board).unwrap().is_known(content), "after {steps} steps");
         fs::write(folder.path().join(board.as_str()), "theirs").unwrap();
-        let content = Digest::of(&files.read(&board).unwrap());
+        let content = Digest::hash(&files.read(&board).unwrap());
         assert!(
             !journal.file_record(&board).unwrap().is_known(content),
             "an edit by somebody else is not ours"

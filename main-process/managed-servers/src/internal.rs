@@ -13,7 +13,7 @@ const MAX_PROBLEMS: usize = 200;
 pub(super) struct InternalMethodTable(pub(super) Arc<dyn ManagedServerEvents>);
 
 impl InternalMethods for InternalMethodTable {
-    fn knows(&self, method: &str) -> bool {
+    fn has_method(&self, method: &str) -> bool {
         INTERNAL_METHODS.contains(&method)
     }
 

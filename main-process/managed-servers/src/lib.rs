@@ -29,8 +29,8 @@ use mcp_server::{ActionRuns, AgentView, ProxiedTools};
 use shared_protocol::{
     ProposalId, Refusal, RefusalCode,
     decisions::{
-        ApproveManifest, ApproveTools, CallTool, DeleteServer, EnableServer, SetManifestPolicy,
-        SetManifestSecret, SetServerSecret, SetTool, UpdateServer, UpstreamDecision,
+        ApproveManifest, ApproveTools, CallTool, DeleteServer, EnableServer, ManagedServerDecision,
+        SetManifestPolicy, SetManifestSecret, SetServerSecret, SetTool, UpdateServer,
     },
     request::{Request, Responder, ResponseChannel},
     requests::{
@@ -40,7 +40,7 @@ use shared_protocol::{
     },
     review::AuditEvent,
     service_calls,
-    upstreams::{ToolCall, UpstreamsView},
+    upstreams::{ManagedServersView, ToolCall},
 };
 use std::{
     path::{Path, PathBuf},
@@ -62,7 +62,7 @@ const STOP_LIMIT: Duration = Duration::from_secs(8);
 #[derive(Debug, Clone)]
 pub struct RequestOrigin {
     pub name: String,
-    pub way: &'static str,
+    pub channel: &'static str,
 }
 
 service_calls! {
@@ -125,7 +125,7 @@ pub struct ManagedServersHandle {
     orders: mpsc::Sender<ManagedServerOrder>,
     /// The root of the open workspace.
     root: watch::Sender<Option<PathBuf>>,
-    shown: Arc<ArcSwap<UpstreamsView>>,
+    view: Arc<ArcSwap<ManagedServersView>>,
     /// Set once the service is open.
     service: Arc<OnceLock<Arc<McpService>>>,
 }
@@ -152,7 +152,7 @@ impl ManagedServerFolders {
 /// called on the runtime and must not wait; the others may.
 pub trait ManagedServerEvents: Send + Sync {
     /// Publishes the servers and manifests to the window.
-    fn publish_view(&self, view: UpstreamsView);
+    fn publish_view(&self, view: ManagedServersView);
 
     /// Publishes the tools that agents may call.
     fn publish_tools(&self, tools: ProxiedTools);
@@ -180,7 +180,7 @@ impl ManagedServersHandle {
     pub fn new() -> (Self, mpsc::Receiver<ManagedServerOrder>) {
         let (orders, waiting) = mpsc::channel(MAX_ORDERS);
         let (root, shown) = (watch::Sender::new(None), Arc::default());
-        (Self { orders, root, shown, service: Arc::default() }, waiting)
+        (Self { orders, root, view: shown, service: Arc::default() }, waiting)
     }
 
     /// Sets the open workspace.
@@ -195,12 +195,12 @@ impl ManagedServersHandle {
     }
 
     /// The view that was published last.
-    pub fn view(&self) -> Arc<UpstreamsView> {
-        self.shown.load_full()
+    pub fn view(&self) -> Arc<ManagedServersView> {
+        self.view.load_full()
     }
 
     /// Describes a decision for the person who confirms it.
-    pub fn purpose(&self, decision: &UpstreamDecision) -> Result<String, Refusal> {
+    pub fn purpose(&self, decision: &ManagedServerDecision) -> Result<String, Refusal> {
         let mut view = self.view().as_ref().clone();
         // A server that was added a moment ago may not be in the view yet.
         if let Some(service) = self.service.get() {
@@ -218,8 +218,8 @@ impl ManagedServersHandle {
     }
 
     /// Carries out a decision. The caller has made sure that a person made it.
-    pub fn decide(&self, decision: UpstreamDecision, by: RequestOrigin, channel: impl ResponseChannel) {
-        use UpstreamDecision as Decision;
+    pub fn decide(&self, decision: ManagedServerDecision, by: RequestOrigin, channel: impl ResponseChannel) {
+        use ManagedServerDecision as Decision;
         let purpose = self.purpose(&decision).unwrap_or_else(|refusal| refusal.message);
         let call = match decision {
             Decision::EnableServer(decision) => (decision, channel.typed()).into(),
@@ -237,7 +237,7 @@ impl ManagedServersHandle {
     }
 
     /// Makes an accepted call, once, and records its outcome. A refusal means that nothing was called; the caller reports it.
-    pub fn accepted(&self, accepted: AcceptedCall) -> Result<(), Refusal> {
+    pub fn execute_accepted_call(&self, accepted: AcceptedCall) -> Result<(), Refusal> {
         self.queue(ManagedServerOrder::Accepted(accepted)).map_err(|returned| returned.1)
     }
 
@@ -304,10 +304,10 @@ mod tests {
             call: ToolCall { tool: "a__b".to_owned(), arguments: "{}".to_owned(), definition: None },
         };
         for _ in 0..MAX_ORDERS {
-            link.accepted(accepted()).unwrap();
+            link.execute_accepted_call(accepted()).unwrap();
         }
-        assert_eq!(link.accepted(accepted()).unwrap_err().code, RefusalCode::Timeout);
+        assert_eq!(link.execute_accepted_call(accepted()).unwrap_err().code, RefusalCode::Timeout);
         drop(waiting);
-        assert_eq!(link.accepted(accepted()).unwrap_err().code, RefusalCode::ServiceUnavailable);
+        assert_eq!(link.execute_accepted_call(accepted()).unwrap_err().code, RefusalCode::ServiceUnavailable);
     }
 }

@@ -30,7 +30,7 @@ pub(super) struct ManifestFingerprint(Vec<(PathBuf, u64, Option<SystemTime>)>);
 
 impl ManifestFingerprint {
     /// `programs` are the programs of manifests, some of which are outside the folders.
-    pub(super) fn of(folders: &[ManifestFolder], programs: &[PathBuf]) -> Self {
+    pub(super) fn compute(folders: &[ManifestFolder], programs: &[PathBuf]) -> Self {
         let mut found = Vec::new();
         for folder in folders {
             collect(&folder.path, 0, &mut found);

@@ -20,8 +20,8 @@ use shared_protocol::{
     },
     review::AuditEvent,
     upstreams::{
-        RegistryServer, ServerDetails, ServerForm, ServerId, ServerImportInput, ServerLogChunk, ToolCall,
-        ToolCallPolicy, ToolCallResult, UpstreamsView,
+        ManagedServersView, RegistryServer, ServerDetails, ServerForm, ServerId, ServerImportInput,
+        ServerLogChunk, ToolCall, ToolCallPolicy, ToolCallResult,
     },
 };
 use std::{sync::Arc, time::Duration};
@@ -56,8 +56,8 @@ pub(super) async fn run(
         Err(error) => format!("Managed servers cannot be started: {error}"),
     };
     tracing::error!(problem, "managed servers are not started");
-    let view = UpstreamsView { problem: Some(problem.clone()), ..UpstreamsView::default() };
-    link.shown.store(Arc::new(view.clone()));
+    let view = ManagedServersView { problem: Some(problem.clone()), ..ManagedServersView::default() };
+    link.view.store(Arc::new(view.clone()));
     let events = Arc::clone(&context.events);
     drop(tokio::task::spawn_blocking(move || events.publish_view(view)).await);
     while let Some(order) = orders.recv().await {
@@ -73,7 +73,7 @@ pub(super) async fn run(
             }
             ManagedServerOrder::Accepted(AcceptedCall { proposal, .. }) => {
                 let refusal = Refusal::new(RefusalCode::ServiceUnavailable, problem.clone());
-                context.action_runs.done(proposal, mcp_server::ActionResult::refused(refusal));
+                context.action_runs.finish(proposal, mcp_server::ActionResult::from_refusal(refusal));
             }
             ManagedServerOrder::Stop(done) => {
                 // Disconnected: the caller has stopped waiting.
@@ -202,7 +202,7 @@ impl OrderHandler {
                 responder.send(self.background(move |_| Ok(sources::list(root))).await);
             }
             ServerCall::PreviewServerImport(PreviewServerImport { source }, responder) => {
-                let preview = move |service: &McpService| Ok(views::import(&imported(&source)?, service));
+                let preview = move |service: &McpService| Ok(views::import(&read_import(&source)?, service));
                 responder.send(self.background(preview).await);
             }
             ServerCall::ImportServers(ImportServers { source, names }, responder) => {
@@ -332,7 +332,7 @@ impl OrderHandler {
         let place = request.registry.filter(|place| !place.trim().is_empty());
         let place = place.unwrap_or_else(|| self.following.places.registry.clone());
         let found = upstreams::search_registry(place.trim(), &request.query).await?;
-        Ok(found.iter().map(views::found).collect())
+        Ok(found.iter().map(views::registry_server).collect())
     }
 
     /// Calls a tool whose policy needs no person.
@@ -485,7 +485,7 @@ fn unknown_tool(exposed: &str, tools: &[upstreams::UpstreamTool]) -> Refusal {
         .hint("`draftboard upstream tools` lists all tools.")
 }
 
-fn imported(source: &ServerImportInput) -> Result<upstreams::ImportReport, Refusal> {
+fn read_import(source: &ServerImportInput) -> Result<upstreams::ImportReport, Refusal> {
     upstreams::import(&sources::text(source)?)
 }
 
@@ -494,7 +494,7 @@ fn import(
     source: &ServerImportInput,
     names: &[String],
 ) -> Result<ImportedServers, Refusal> {
-    let import = imported(source)?;
+    let import = read_import(source)?;
     let (mut servers, mut refused) = (Vec::new(), import.refused);
     for server in import.servers.into_iter().filter(|server| names.contains(&server.config.name)) {
         let (name, mut config) = (server.config.name.clone(), server.config);

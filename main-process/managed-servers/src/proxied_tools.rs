@@ -4,14 +4,14 @@
 use super::{AcceptedCall, RequestOrigin, forms, orders, publish::ManagedServerState, purpose};
 use mcp_server::{
     ActionRequest, ActionResult, AgentCall, ForwardFuture, OutputLine, ProxiedTool, ProxiedTools,
-    SurfaceTool as Offered, wait_of,
+    SurfaceTool as Offered, parse_wait_seconds,
 };
 use serde_json::Value;
 use shared_protocol::{
     Refusal, RefusalCode,
     proposal::ProposedAction,
     review::{AuditEvent, MAX_SHOWN_TEXT_BYTES},
-    upstreams::{ToolCall, ToolCallPolicy, UpstreamsView},
+    upstreams::{ManagedServersView, ToolCall, ToolCallPolicy},
 };
 use std::{collections::BTreeMap, sync::Arc};
 use tokio::sync::mpsc;
@@ -28,7 +28,7 @@ pub(super) fn tools(
     following: &Arc<ManagedServerState>,
     before: &ProxiedTools,
     known: &mut BTreeMap<String, ProxiedTool>,
-    view: Arc<UpstreamsView>,
+    view: Arc<ManagedServersView>,
 ) -> ProxiedTools {
     let service = &following.service;
     let of_servers = service.available_tools().into_iter().map(|tool| of_server(&tool));
@@ -44,14 +44,14 @@ pub(super) fn tools(
     }
     let tools = now.values().map(|guest| {
         let (following, name) = (Arc::clone(following), guest.name.clone());
-        Offered::guest(guest, move |call| -> ForwardFuture {
+        Offered::proxied(guest, move |call| -> ForwardFuture {
             let called = ProxiedCall { following: Arc::clone(&following), name: name.clone() };
             Box::pin(async move { called.forward(call).await })
         })
     });
-    let guests = ProxiedTools::new(tools, view);
+    let proxied_tools = ProxiedTools::new(tools, view);
     *known = now;
-    guests
+    proxied_tools
 }
 
 fn hint(annotations: Option<&Value>, name: &str) -> Option<bool> {
@@ -96,7 +96,7 @@ enum ToolOwner {
 
 /// A tool at the time of a call.
 struct CallableTool {
-    whose: ToolOwner,
+    owner: ToolOwner,
     policy: ToolCallPolicy,
     destructive: bool,
     /// The hash of its definition or of its manifest.
@@ -111,12 +111,12 @@ fn find(service: &McpService, exposed: &str) -> Result<CallableTool, Refusal> {
         return Ok(CallableTool {
             policy: forms::policy(service.manifest_policy(&tool)),
             destructive: hint(tool.annotations.as_ref(), "destructiveHint") == Some(true),
-            whose: ToolOwner::Manifest { path: tool.path.display().to_string() },
+            owner: ToolOwner::Manifest { path: tool.path.display().to_string() },
             hash: tool.hash.clone(),
             server: tool.server().and_then(|slug| service.by_slug(slug)),
         });
     }
-    let Some(tool) = service.offered(exposed) else {
+    let Some(tool) = service.find_offered(exposed) else {
         let message = format!(
             "{exposed:.64} is not available: its server is not running, or a person has disabled it."
         );
@@ -128,12 +128,12 @@ fn find(service: &McpService, exposed: &str) -> Result<CallableTool, Refusal> {
         destructive: tool.destructive,
         hash: tool.hash,
         server: Some(tool.server),
-        whose: ToolOwner::Server { id: tool.server, name: tool.server_name },
+        owner: ToolOwner::Server { id: tool.server, name: tool.server_name },
     })
 }
 
 impl ToolOwner {
-    fn words(&self) -> &str {
+    fn describe(&self) -> &str {
         match self {
             Self::Server { name, .. } => name,
             Self::Manifest { path } => path,
@@ -154,25 +154,25 @@ impl ProxiedCall {
         let arguments = Value::Object(call.arguments.clone());
         let client = call.client.proposer.name.clone();
         if found.server.is_some_and(|server| service.holds_secret(server, &arguments)) {
-            self.note(&client, "refused: its arguments contain a secret").await;
+            self.record_audit(&client, "refused: its arguments contain a secret").await;
             let message = "The arguments contain a secret of this server. Leave it out; the server has its secrets already.";
             return Err(Refusal::new(RefusalCode::ValidationError, message).field("arguments"));
         }
         match found.policy {
             ToolCallPolicy::Deny => {
-                self.note(&client, "refused: its policy is deny").await;
+                self.record_audit(&client, "refused: its policy is deny").await;
                 Err(Refusal::new(RefusalCode::Conflict, format!("A person has denied {}.", self.name)))
             }
             ToolCallPolicy::Allow => {
-                self.note(&client, "allowed by its policy; started").await;
+                self.record_audit(&client, "allowed by its policy; started").await;
                 let (told, heard) = mpsc::channel(MAX_PROGRESS_MESSAGES);
                 let progress = call.progress.clone();
                 let telling = send_progress(heard, progress);
                 let (answered, ()) = tokio::join!(
-                    run(service, &found.whose, &self.name, &arguments, told, &call.cancelled),
+                    run(service, &found.owner, &self.name, &arguments, told, &call.cancelled),
                     telling
                 );
-                self.note(&client, &outcome(&answered)).await;
+                self.record_audit(&client, &outcome(&answered)).await;
                 answered.map(|answer| answer.json)
             }
             ToolCallPolicy::Ask => self.propose(call, &found, &arguments).await,
@@ -188,7 +188,7 @@ impl ProxiedCall {
     ) -> Result<String, Refusal> {
         let service = &self.following.service;
         // Invalid arguments are refused before a person is asked.
-        match &found.whose {
+        match &found.owner {
             ToolOwner::Server { id, .. } => service.check_arguments(*id, &self.name, arguments),
             ToolOwner::Manifest { .. } => service.check_manifest_arguments(&self.name, arguments),
         }?;
@@ -201,7 +201,7 @@ impl ProxiedCall {
         }
         let act = ProposedAction::Call {
             tool: self.name.clone(),
-            from: found.whose.words().to_owned(),
+            from: found.owner.describe().to_owned(),
             arguments: text,
             destructive: found.destructive,
             definition: found.hash.clone(),
@@ -211,26 +211,26 @@ impl ProxiedCall {
             ..authority::proposals::ProposalSubmission::default()
         };
         // A call whose client has gone is cancelled, although it may have changed the real world already.
-        let asking = ActionRequest { act, submission, wait: wait_of(None)?, stops: true };
-        let acted = call.act(asking).await?;
-        match &acted.done.result {
+        let asking = ActionRequest { act, submission, wait: parse_wait_seconds(None)?, stops: true };
+        let acted = call.propose_action(asking).await?;
+        match &acted.result.result {
             Ok(Value::Null) => Err(Refusal::new(
                 RefusalCode::ServiceUnavailable,
-                format!("The call was made ({}), but its answer is no longer available.", acted.done.words),
+                format!("The call was made ({}), but its answer is no longer available.", acted.result.words),
             )),
             Ok(result) => Ok(result.to_string()),
             Err(refusal) => Err(refusal.clone()),
         }
     }
 
-    async fn note(&self, client: &str, what: &str) {
-        note(&self.following, client, &self.name, what).await;
+    async fn record_audit(&self, client: &str, what: &str) {
+        record_audit(&self.following, client, &self.name, what).await;
     }
 }
 
 /// Records a call in the audit, without its arguments and answer: they may be private.
-async fn note(following: &Arc<ManagedServerState>, client: &str, tool: &str, what: &str) {
-    let by = RequestOrigin { name: client.to_owned(), way: "agent" };
+async fn record_audit(following: &Arc<ManagedServerState>, client: &str, tool: &str, what: &str) {
+    let by = RequestOrigin { name: client.to_owned(), channel: "agent" };
     let reason = format!("{}: {}", purpose::shorten(tool), purpose::shorten(what));
     following.audit(AuditEvent::Call, by, reason).await;
 }
@@ -285,7 +285,7 @@ fn progress_text(progress: &CallProgress) -> String {
 
 async fn send_progress(mut heard: mpsc::Receiver<CallProgress>, progress: mcp_server::ProgressReporter) {
     while let Some(step) = heard.recv().await {
-        progress.tell(mcp_server::shown(&progress_text(&step)).into_owned(), None).await;
+        progress.report(mcp_server::escape_hidden(&progress_text(&step)).into_owned(), None).await;
     }
 }
 
@@ -313,15 +313,16 @@ pub(super) async fn call_accepted(following: &Arc<ManagedServerState>, accepted:
         Ok(found) => {
             let arguments = serde_json::from_str(&call.arguments).unwrap_or_default();
             let begins = format!("accepted by a person as proposal {number}; started");
-            note(following, proposer, &call.tool, &begins).await;
+            record_audit(following, proposer, &call.tool, &begins).await;
             let (told, mut heard) = mpsc::channel(MAX_PROGRESS_MESSAGES);
             let telling = async {
                 while let Some(step) = heard.recv().await {
-                    action_runs.say(proposal, [OutputLine { text: progress_text(&step), error: false }]);
+                    action_runs
+                        .append_output(proposal, [OutputLine { text: progress_text(&step), error: false }]);
                 }
             };
             let (answered, ()) = tokio::join!(
-                run(&following.service, &found.whose, &call.tool, &arguments, told, &stop),
+                run(&following.service, &found.owner, &call.tool, &arguments, told, &stop),
                 telling
             );
             answered
@@ -329,12 +330,12 @@ pub(super) async fn call_accepted(following: &Arc<ManagedServerState>, accepted:
         Err(refusal) => Err(refusal),
     };
     let words = outcome(&answered);
-    note(following, proposer, &call.tool, &format!("proposal {number}: {words}")).await;
+    record_audit(following, proposer, &call.tool, &format!("proposal {number}: {words}")).await;
     let done = match answered {
-        Ok(answer) => ActionResult::well(words, answer.value()),
-        Err(refusal) => ActionResult::refused(refusal),
+        Ok(answer) => ActionResult::ok(words, answer.value()),
+        Err(refusal) => ActionResult::from_refusal(refusal),
     };
     let (events, outcome) = (Arc::clone(&following.context.events), done.words.clone());
     drop(tokio::task::spawn_blocking(move || events.record_outcome(proposal, outcome)).await);
-    action_runs.done(proposal, done);
+    action_runs.finish(proposal, done);
 }

@@ -5,7 +5,7 @@ use super::{ManagedServerContext, ManagedServersHandle, RequestOrigin, manifests
 use mcp_server::{ProxiedTool, ProxiedTools};
 use shared_protocol::{
     review::AuditEvent,
-    upstreams::{ServerState, UpstreamsView},
+    upstreams::{ManagedServersView, ServerState},
 };
 use std::{
     collections::BTreeMap,
@@ -65,7 +65,7 @@ impl ManagedServerState {
         self.look.notify_one();
     }
 
-    pub(super) fn view(&self) -> UpstreamsView {
+    pub(super) fn view(&self) -> ManagedServersView {
         let credentials = self.credentials.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let folders = self.folders.lock().unwrap_or_else(PoisonError::into_inner).clone();
         views::view(&self.service, &self.places, &folders, &credentials)
@@ -98,24 +98,24 @@ impl ManagedServerState {
         }
     }
 
-    fn publish_tools(self: &Arc<Self>, view: &Arc<UpstreamsView>) {
+    fn publish_tools(self: &Arc<Self>, view: &Arc<ManagedServersView>) {
         let mut offered = self.offered.lock().unwrap_or_else(PoisonError::into_inner);
         let (before, known) = &mut *offered;
-        let guests = proxied_tools::tools(self, before, known, Arc::clone(view));
-        if !before.is_same(&guests) {
-            *before = guests.clone();
-            self.context.events.publish_tools(guests);
+        let proxied_tools = proxied_tools::tools(self, before, known, Arc::clone(view));
+        if !before.is_same(&proxied_tools) {
+            *before = proxied_tools.clone();
+            self.context.events.publish_tools(proxied_tools);
         }
     }
 
     async fn publish(self: &Arc<Self>) {
         let view = Arc::new(self.view());
-        if **self.link.shown.load() == *view {
+        if **self.link.view.load() == *view {
             // A definition may have changed all the same.
             self.publish_tools(&view);
             return;
         }
-        self.link.shown.store(Arc::clone(&view));
+        self.link.view.store(Arc::clone(&view));
         self.publish_tools(&view);
         let events = Arc::clone(&self.context.events);
         drop(tokio::task::spawn_blocking(move || events.publish_view(view.as_ref().clone())).await);
@@ -142,7 +142,7 @@ impl ManagedServerState {
                     tracing::debug!(%failure, "the file of the servers cannot be read at the moment");
                 }
                 let paths: Vec<PathBuf> = folders.iter().map(|folder| folder.path.clone()).collect();
-                (paths, manifests::ManifestFingerprint::of(&folders, &programs))
+                (paths, manifests::ManifestFingerprint::compute(&folders, &programs))
             });
             let Ok(fingerprint) = fingerprint.await else { return };
             if seen.as_ref() != Some(&fingerprint) {

@@ -4,32 +4,35 @@ use super::views;
 use shared_protocol::{
     Refusal,
     decisions::{
-        ApproveManifest, ApproveTools, CallTool, DeleteServer, EnableServer, SetManifestPolicy,
-        SetManifestSecret, SetServerSecret, SetTool, UpdateServer, UpstreamDecision,
+        ApproveManifest, ApproveTools, CallTool, DeleteServer, EnableServer, ManagedServerDecision,
+        SetManifestPolicy, SetManifestSecret, SetServerSecret, SetTool, UpdateServer,
     },
-    upstreams::{ServerBrief, ServerForm, ServerId, UpstreamsView, VariableValue},
+    upstreams::{ManagedServersView, ServerBrief, ServerForm, ServerId, VariableValue},
 };
 
 /// The length of a command line or of arguments in one description.
 const MAX_QUOTED_BYTES: usize = 300;
 
 /// Describes a decision with everything that a person should read before confirming it, and never a secret.
-pub(super) fn describe(decision: &UpstreamDecision, view: &UpstreamsView) -> Result<String, Refusal> {
+pub(super) fn describe(
+    decision: &ManagedServerDecision,
+    view: &ManagedServersView,
+) -> Result<String, Refusal> {
     let server = |id: &ServerId| {
         let found = view.servers.iter().find(|brief| brief.id == *id || brief.slug == id.0);
         found.ok_or_else(|| views::unknown(&id.0))
     };
     let named = |brief: &ServerBrief| format!("{} ({})", brief.name, brief.slug);
     Ok(match decision {
-        UpstreamDecision::EnableServer(EnableServer { server: id }) => {
+        ManagedServerDecision::EnableServer(EnableServer { server: id }) => {
             let brief = server(id)?;
             format!("enable {}, which runs: {}", named(brief), shorten(&brief.runs))
         }
-        UpstreamDecision::ApproveTools(ApproveTools { server: id, tools }) => {
+        ManagedServerDecision::ApproveTools(ApproveTools { server: id, tools }) => {
             let names: Vec<&str> = tools.iter().map(|(name, _)| name.as_str()).collect();
             format!("approve {} of {} for agents", shorten(&names.join(", ")), named(server(id)?))
         }
-        UpstreamDecision::SetTool(SetTool { server: id, tool, enabled, policy, idle_ms, total_ms }) => {
+        ManagedServerDecision::SetTool(SetTool { server: id, tool, enabled, policy, idle_ms, total_ms }) => {
             let on = if *enabled { "on" } else { "off" };
             let time = |what: &str, time: &Option<u64>| {
                 time.map(|time| format!(", {what} {time} ms")).unwrap_or_default()
@@ -42,16 +45,16 @@ pub(super) fn describe(decision: &UpstreamDecision, view: &UpstreamsView) -> Res
                 policy.as_str()
             )
         }
-        UpstreamDecision::UpdateServer(UpdateServer { server: id, form }) => {
+        ManagedServerDecision::UpdateServer(UpdateServer { server: id, form }) => {
             format!("change {}: {}", named(server(id)?), shorten(&form_words(form)))
         }
-        UpstreamDecision::DeleteServer(DeleteServer { server: id }) => {
+        ManagedServerDecision::DeleteServer(DeleteServer { server: id }) => {
             format!("delete {} with its approvals and secrets", named(server(id)?))
         }
-        UpstreamDecision::SetServerSecret(SetServerSecret { server: id, part, .. }) => {
+        ManagedServerDecision::SetServerSecret(SetServerSecret { server: id, part, .. }) => {
             format!("set the secret {} of {}", shorten(part), named(server(id)?))
         }
-        UpstreamDecision::ApproveManifest(ApproveManifest { hash }) => {
+        ManagedServerDecision::ApproveManifest(ApproveManifest { hash }) => {
             let found = view.manifests.iter().find(|manifest| manifest.hash.as_ref() == Some(hash));
             let Some(found) = found else {
                 return Ok("approve the tools of a manifest that no longer exists".to_owned());
@@ -60,13 +63,13 @@ pub(super) fn describe(decision: &UpstreamDecision, view: &UpstreamsView) -> Res
                 found.tools.iter().map(|tool| tool.does.as_str()).filter(|does| !does.is_empty()).collect();
             format!("approve the tools of {} for agents: {}", shorten(&found.path), shorten(&does.join("; ")))
         }
-        UpstreamDecision::SetManifestPolicy(SetManifestPolicy { tool, policy }) => {
+        ManagedServerDecision::SetManifestPolicy(SetManifestPolicy { tool, policy }) => {
             format!("set the policy of {} to {}", shorten(tool), policy.as_str())
         }
-        UpstreamDecision::SetManifestSecret(SetManifestSecret { manifest, credential, .. }) => {
+        ManagedServerDecision::SetManifestSecret(SetManifestSecret { manifest, credential, .. }) => {
             format!("set the credential {} of {}", shorten(credential), shorten(manifest))
         }
-        UpstreamDecision::CallTool(CallTool { call }) => {
+        ManagedServerDecision::CallTool(CallTool { call }) => {
             format!("call {} with {}", shorten(&call.tool), shorten(&call.arguments))
         }
     })

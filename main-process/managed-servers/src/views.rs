@@ -5,10 +5,10 @@ use shared_protocol::text::truncate_bytes;
 use shared_protocol::{
     Refusal, RefusalCode,
     upstreams::{
-        DefinitionChange, ImportedServerView, MAX_LOG_CHUNK_LINES, ManifestBrief, ManifestCredential,
-        ManifestFolderBrief, ManifestOrigin, ManifestToolBrief, RegistryOffer, RegistryServer, ServerBrief,
-        ServerDetails, ServerExit, ServerId, ServerImportPreview, ServerLogChunk, ServerState, StartPhase,
-        ToolApproval, ToolCallPolicy, ToolView, UnreadableServer, UpstreamsView,
+        DefinitionChange, ImportedServerView, MAX_LOG_CHUNK_LINES, ManagedServersView, ManifestBrief,
+        ManifestCredential, ManifestFolderBrief, ManifestOrigin, ManifestToolBrief, RegistryOffer,
+        RegistryServer, ServerBrief, ServerDetails, ServerExit, ServerId, ServerImportPreview,
+        ServerLogChunk, ServerState, StartPhase, ToolApproval, ToolCallPolicy, ToolView, UnreadableServer,
     },
 };
 use std::{
@@ -42,7 +42,7 @@ pub(super) fn view(
     places: &ManagedServerPaths,
     folders: &[ManifestFolder],
     credentials: &CredentialsSet,
-) -> UpstreamsView {
+) -> ManagedServersView {
     let unreadable = service.unreadable().into_iter().map(|entry| UnreadableServer {
         name: entry.entry["name"].as_str().unwrap_or("without a name").to_owned(),
         reason: entry.reason,
@@ -50,7 +50,7 @@ pub(super) fn view(
     let tools: BTreeMap<String, _> =
         service.manifest_tools().into_iter().map(|tool| (tool.exposed.clone(), tool)).collect();
     let policy = |tool: &ManifestTool| forms::policy(service.manifest_policy(tool));
-    UpstreamsView {
+    ManagedServersView {
         problem: None,
         servers: service.list().iter().map(|config| brief(service, config)).collect(),
         unreadable: unreadable.collect(),
@@ -130,7 +130,7 @@ fn stamp(service: &McpService, config: &McpConfig, brief: &ServerBrief) -> u64 {
 }
 
 /// Milliseconds since 1970.
-fn now() -> u64 {
+fn unix_millis() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
 }
 
@@ -146,7 +146,7 @@ fn state(status: &McpStatus) -> ServerState {
         }),
         McpStatus::Running { .. } => ServerState::Running,
         McpStatus::Backoff { attempt, retry_in_ms, .. } => {
-            ServerState::Backoff { attempt: *attempt, retry_at: now().saturating_add(*retry_in_ms) }
+            ServerState::Backoff { attempt: *attempt, retry_at: unix_millis().saturating_add(*retry_in_ms) }
         }
         McpStatus::NeedsApproval { .. } => ServerState::NeedsApproval,
         McpStatus::NeedsCredentials { missing } => ServerState::NeedsCredentials { missing: missing.clone() },
@@ -190,7 +190,7 @@ fn tool(tool: &UpstreamTool, config: &McpConfig) -> ToolView {
             ToolApprovalState::Approved => ToolApproval::Approved,
             ToolApprovalState::New => ToolApproval::New,
             ToolApprovalState::Changed { differences } => {
-                ToolApproval::Changed(differences.iter().map(change).collect())
+                ToolApproval::Changed(differences.iter().map(definition_change).collect())
             }
         },
         enabled: tool.enabled,
@@ -200,7 +200,7 @@ fn tool(tool: &UpstreamTool, config: &McpConfig) -> ToolView {
     }
 }
 
-fn change(difference: &DefinitionDifference) -> DefinitionChange {
+fn definition_change(difference: &DefinitionDifference) -> DefinitionChange {
     let text = |value: &serde_json::Value| {
         let text = match value {
             serde_json::Value::String(text) => text.clone(),
@@ -282,7 +282,7 @@ pub(super) fn import(import: &ImportReport, service: &McpService) -> ServerImpor
     }
 }
 
-pub(super) fn found(entry: &RegistryEntry) -> RegistryServer {
+pub(super) fn registry_server(entry: &RegistryEntry) -> RegistryServer {
     let offer = |offer: &upstreams::RegistryLaunchOption| RegistryOffer {
         form: forms::form(&offer.config, &BTreeSet::new()),
         runs: forms::runs(&offer.config),

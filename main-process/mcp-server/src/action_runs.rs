@@ -39,12 +39,12 @@ pub struct ActionResult {
 
 impl ActionResult {
     /// A successful result with data for the requesting agent.
-    pub fn well(words: impl Into<String>, result: Value) -> Self {
+    pub fn ok(words: impl Into<String>, result: Value) -> Self {
         Self { words: words.into(), result: Ok(result) }
     }
 
     /// An accepted action that could not run.
-    pub fn refused(refusal: Refusal) -> Self {
+    pub fn from_refusal(refusal: Refusal) -> Self {
         Self { words: format!("Failed: {}", refusal.message), result: Err(refusal) }
     }
 
@@ -119,7 +119,7 @@ impl ActionRuns {
     }
 
     /// Notified after each line and each end.
-    pub fn changed(&self) -> watch::Receiver<u64> {
+    pub fn watch_changes(&self) -> watch::Receiver<u64> {
         self.changed.subscribe()
     }
 
@@ -153,7 +153,7 @@ impl ActionRuns {
         }
     }
 
-    pub fn say(&self, id: ProposalId, lines: impl IntoIterator<Item = OutputLine>) {
+    pub fn append_output(&self, id: ProposalId, lines: impl IntoIterator<Item = OutputLine>) {
         let mut kept = self.lock();
         let run = kept.get_or_insert(id);
         for line in lines {
@@ -163,7 +163,7 @@ impl ActionRuns {
         self.notify_changed();
     }
 
-    pub fn done(&self, id: ProposalId, done: ActionResult) {
+    pub fn finish(&self, id: ProposalId, done: ActionResult) {
         let mut kept = self.lock();
         let run = kept.get_or_insert(id);
         run.result = Some(Arc::new(done.bounded()));
@@ -236,13 +236,13 @@ mod tests {
         assert!(!runs.read(id(1), 0, 10).started);
         runs.begin(id(1));
         assert!(runs.read(id(1), 0, 10).started);
-        runs.say(id(1), (0..MAX_LINES_PER_RUN + 5).map(|number| line(&number.to_string())));
+        runs.append_output(id(1), (0..MAX_LINES_PER_RUN + 5).map(|number| line(&number.to_string())));
         let seen = runs.read(id(1), 0, 2);
         assert_eq!((seen.first_line, seen.lines[0].text.as_str(), seen.lines.len()), (5, "5", 2));
         let newest = runs.read(id(1), MAX_LINES_PER_RUN as u64 + 4, 10);
         assert_eq!(newest.lines, [line(&(MAX_LINES_PER_RUN + 4).to_string())]);
         assert!(runs.read(id(1), u64::MAX, 10).lines.is_empty());
-        runs.say(id(2), (0..200).map(|_| line(&"x".repeat(MAX_LINE_BYTES * 2))));
+        runs.append_output(id(2), (0..200).map(|_| line(&"x".repeat(MAX_LINE_BYTES * 2))));
         let bytes: usize = runs.read(id(2), 0, 200).lines.iter().map(|line| line.text.len()).sum();
         assert!(bytes <= MAX_LINES_BYTES_PER_RUN, "{bytes}");
     }
@@ -251,12 +251,12 @@ mod tests {
     fn what_is_done_is_forgotten_before_what_goes_on_and_too_large_an_answer_says_so() {
         let runs = ActionRuns::default();
         runs.begin(id(1));
-        runs.done(id(2), ActionResult::well("done", json!({ "a": 1 })));
+        runs.finish(id(2), ActionResult::ok("done", json!({ "a": 1 })));
         for bits in 10..10 + MAX_RUNS as u64 - 1 {
             runs.begin(id(bits));
         }
         assert!(runs.read(id(1), 0, 1).started && !runs.read(id(2), 0, 1).started);
-        runs.done(id(1), ActionResult::well("done", json!("x".repeat(MAX_RESULT_BYTES))));
+        runs.finish(id(1), ActionResult::ok("done", json!("x".repeat(MAX_RESULT_BYTES))));
         let done = runs.read(id(1), 0, 1).result.unwrap();
         assert_eq!(done.result.as_ref().unwrap_err().code, RefusalCode::LimitExceeded);
     }

@@ -1,7 +1,7 @@
 //! Requests an action that a person decides about and waits for its result. The call reports progress; cancelling it
 //! withdraws the request.
 
-use crate::escape::shown;
+use crate::escape::escape_hidden;
 use crate::{AgentCall, OutputLine, action_runs::ActionResult};
 use authority::proposals::{AgentCallOutcome, AgentRequest, ProposalSubmission};
 use rmcp::{
@@ -42,7 +42,7 @@ impl ProgressReporter {
     }
 
     /// Sends one notification. Waits for a slow client only as long as its connection lives.
-    pub async fn tell(&self, message: impl Into<String>, meta: Option<NotificationMetaObject>) {
+    pub async fn report(&self, message: impl Into<String>, meta: Option<NotificationMetaObject>) {
         let Some((peer, token)) = &self.to else { return };
         let count = self.count.fetch_add(1, Ordering::Relaxed) + 1;
         let mut progress =
@@ -55,12 +55,12 @@ impl ProgressReporter {
 
     /// Sends an output line as the contract defines it: the text as message, the text and its stream in `_meta`.
     async fn report_line(&self, said: &OutputLine) {
-        let text = shown(&said.text);
+        let text = escape_hidden(&said.text);
         let stream = if said.error { "stderr" } else { "stdout" };
         let mut meta = NotificationMetaObject::new();
         meta.insert("line".to_owned(), json!(text));
         meta.insert("stream".to_owned(), json!(stream));
-        self.tell(text.into_owned(), Some(meta)).await;
+        self.report(text.into_owned(), Some(meta)).await;
     }
 }
 
@@ -81,11 +81,11 @@ pub struct CompletedAction {
     pub proposal: Arc<Proposal>,
     /// The standing approval that accepted it.
     pub approval: Option<u64>,
-    pub done: Arc<ActionResult>,
+    pub result: Arc<ActionResult>,
 }
 
 /// Parses the argument `waitSeconds`.
-pub fn wait_of(seconds: Option<f64>) -> Result<Duration, Refusal> {
+pub fn parse_wait_seconds(seconds: Option<f64>) -> Result<Duration, Refusal> {
     let seconds = seconds.unwrap_or(DEFAULT_WAIT_SECONDS as f64);
     if (0.0..=MAX_WAIT_SECONDS as f64).contains(&seconds) {
         return Ok(Duration::from_secs_f64(seconds));
@@ -107,11 +107,13 @@ enum ActionStatus {
 
 impl AgentCall {
     /// Proposes the action and waits: for a decision as long as `asking` allows, then for the result.
-    pub async fn act(&self, asking: ActionRequest) -> Result<CompletedAction, Refusal> {
+    pub async fn propose_action(&self, asking: ActionRequest) -> Result<CompletedAction, Refusal> {
         let ActionRequest { act, submission, wait, stops } = asking;
         // Subscribes before the request is submitted, so that no change is missed.
-        let (mut queue, mut action_runs) = (self.workbench.changed(), self.workbench.action_runs().changed());
-        let AgentCallOutcome { done, accepted } = self.submit(AgentRequest::Act { act, submission }).await?;
+        let (mut queue, mut action_runs) =
+            (self.workbench.watch_changes(), self.workbench.action_runs().watch_changes());
+        let AgentCallOutcome { response: done, accepted } =
+            self.submit(AgentRequest::Act { act, submission }).await?;
         let (mut proposal, approval) = (done.proposal, accepted.map(|granted| granted.approval));
         let (id, began) = (proposal.id, Instant::now());
         let (mut told, mut is_allowed, mut is_given_up) = (0, false, false);
@@ -129,7 +131,7 @@ impl AgentCall {
             }
             if let Some(done) = seen.result {
                 let newest = self.workbench.view().review.get(id).map(Arc::clone);
-                return Ok(CompletedAction { proposal: newest.unwrap_or(proposal), approval, done });
+                return Ok(CompletedAction { proposal: newest.unwrap_or(proposal), approval, result: done });
             }
             if let Some(newest) = self.workbench.view().review.get(id) {
                 proposal = Arc::clone(newest);
@@ -139,12 +141,12 @@ impl AgentCall {
                 // The run was evicted from memory; only the proposal's outcome text remains.
                 ActionStatus::Accepted if !seen.started && proposal.outcome.is_some() => {
                     let words = proposal.outcome.clone().unwrap_or_default();
-                    let done = Arc::new(ActionResult::well(words, Value::Null));
-                    return Ok(CompletedAction { proposal, approval, done });
+                    let done = Arc::new(ActionResult::ok(words, Value::Null));
+                    return Ok(CompletedAction { proposal, approval, result: done });
                 }
                 ActionStatus::Accepted if !is_allowed => {
                     is_allowed = true;
-                    self.progress.tell("Accepted; running", None).await;
+                    self.progress.report("Accepted; running", None).await;
                 }
                 ActionStatus::Accepted => {}
                 ActionStatus::Waiting if is_given_up => return Err(call_cancelled(id)),
@@ -161,7 +163,7 @@ impl AgentCall {
                 _ = action_runs.changed() => {}
                 () = tokio::time::sleep(left.min(PROGRESS_INTERVAL)) => {
                     let what = if is_allowed { "Running" } else { "Waiting for review" };
-                    self.progress.tell(what, None).await;
+                    self.progress.report(what, None).await;
                 }
                 () = self.cancelled.cancelled(), if !is_given_up => {
                     is_given_up = true;
@@ -193,7 +195,7 @@ fn action_status(proposal: &Proposal) -> ActionStatus {
             over("The reviewer rejected the request".to_owned())
         }
         ProposalState::Rejected { reason, .. } => {
-            over(format!("The reviewer rejected the request: {}", shown(reason)))
+            over(format!("The reviewer rejected the request: {}", escape_hidden(reason)))
         }
         ProposalState::Withdrawn | ProposalState::Superseded { .. } | ProposalState::Expired => {
             over(format!("The request was closed without a decision: {}", proposal.state.as_str()))

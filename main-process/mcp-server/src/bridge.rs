@@ -12,7 +12,7 @@ use rmcp::{
     service::{RxJsonRpcMessage, TxJsonRpcMessage},
     transport::Transport,
 };
-use shared_protocol::mcp::{McpClientTransport, McpEra};
+use shared_protocol::mcp::{McpClientTransport, McpProtocolEra};
 use std::{io, sync::Arc, time::Duration};
 use tokio::{
     io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader, ReadHalf, WriteHalf},
@@ -33,7 +33,8 @@ pub(crate) async fn serve_bridge(
 ) {
     let inner = &service.inner;
     let key = ClientKey::Bridge(number);
-    let who = ClientIdentity::new(Some(key.clone()), None, McpClientTransport::Bridge, McpEra::Modern);
+    let who =
+        ClientIdentity::new(Some(key.clone()), None, McpClientTransport::Bridge, McpProtocolEra::Modern);
     inner.clients.record_activity(&who, ClientActivity::List("connect"), inner.workbench.now());
     let end = inner.clients.disconnect_token(&key).unwrap_or_default();
     let agent = AgentHandler::new(service.clone(), ClientChannel::Bridge(number));

@@ -29,7 +29,7 @@ impl ReplyCache {
     }
 
     /// Ignores an answer of an older generation, which a slow call produced.
-    pub(crate) fn put(&self, generation: u64, question: String, kept: EncodedEnvelope) {
+    pub(crate) fn insert(&self, generation: u64, question: String, kept: EncodedEnvelope) {
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         if generation < inner.generation {
             return;
@@ -54,15 +54,15 @@ mod tests {
     fn an_answer_lives_as_long_as_its_generation() {
         let cache = ReplyCache::default();
         let kept = |text: &str| EncodedEnvelope::new(text.to_owned());
-        cache.put(3, "q".to_owned(), kept("a"));
+        cache.insert(3, "q".to_owned(), kept("a"));
         assert_eq!(cache.get(3, "q").unwrap().json, "a");
         assert!(cache.get(2, "q").is_none() && cache.get(4, "q").is_none());
-        cache.put(2, "q".to_owned(), kept("old"));
+        cache.insert(2, "q".to_owned(), kept("old"));
         assert_eq!(cache.get(3, "q").unwrap().json, "a");
-        cache.put(4, "other".to_owned(), kept("b"));
+        cache.insert(4, "other".to_owned(), kept("b"));
         assert!(cache.get(4, "q").is_none());
         for index in 0..10 * MAX_CACHED_REPLIES {
-            cache.put(4, index.to_string(), kept("x"));
+            cache.insert(4, index.to_string(), kept("x"));
         }
         assert!(cache.inner.lock().unwrap().replies.len() <= MAX_CACHED_REPLIES);
     }

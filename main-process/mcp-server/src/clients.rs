@@ -1,8 +1,8 @@
 //! Connected clients. A client reports its own name, which nobody verifies; only the connection is certain. The
 //! modern protocol over HTTP has no connection, so clients with the same name and version count as one.
 
-use crate::escape::shown;
-use shared_protocol::mcp::{McpClientTransport, McpClientView, McpEra};
+use crate::escape::escape_hidden;
+use shared_protocol::mcp::{McpClientTransport, McpClientView, McpProtocolEra};
 use std::{
     collections::BTreeMap,
     sync::{Mutex, MutexGuard, PoisonError},
@@ -54,7 +54,7 @@ pub(crate) struct ClientIdentity {
     pub(crate) name: String,
     pub(crate) version: String,
     pub(crate) transport: McpClientTransport,
-    pub(crate) era: McpEra,
+    pub(crate) era: McpProtocolEra,
 }
 
 impl ClientIdentity {
@@ -62,9 +62,10 @@ impl ClientIdentity {
         key: Option<ClientKey>,
         claims: Option<(&str, &str)>,
         transport: McpClientTransport,
-        era: McpEra,
+        era: McpProtocolEra,
     ) -> Self {
-        let bounded = |text: &str| shown(text).chars().take(MAX_CLIENT_NAME_CHARS).collect::<String>();
+        let bounded =
+            |text: &str| escape_hidden(text).chars().take(MAX_CLIENT_NAME_CHARS).collect::<String>();
         let (name, version) =
             claims.map_or_else(|| (UNNAMED.to_owned(), String::new()), |(n, v)| (bounded(n), bounded(v)));
         let key =
@@ -120,7 +121,7 @@ impl ClientRegistry {
     }
 
     /// Notified when a client connects, disconnects or acts.
-    pub fn changed(&self) -> watch::Receiver<u64> {
+    pub fn watch_changes(&self) -> watch::Receiver<u64> {
         self.changed.subscribe()
     }
 
@@ -284,7 +285,7 @@ mod tests {
     use super::*;
 
     fn claimed(name: &str) -> ClientIdentity {
-        ClientIdentity::new(None, Some((name, "1")), McpClientTransport::Http, McpEra::Modern)
+        ClientIdentity::new(None, Some((name, "1")), McpClientTransport::Http, McpProtocolEra::Modern)
     }
 
     #[test]

@@ -56,10 +56,10 @@ pub(crate) fn resolve(mut call: AgentCall) -> Result<(AgentCall, bool), Refusal>
     call.view = Arc::new(AgentView {
         generation: call.view.generation ^ state,
         workspace: Some(Arc::new(workspace)),
-        specs: specs.map(|specs| specs.drafted(&proposal.changes).unwrap_or_else(|| Arc::clone(specs))),
+        specs: specs.map(|specs| specs.with_changes(&proposal.changes).unwrap_or_else(|| Arc::clone(specs))),
         review: call.view.review.clone(),
         review_stamp: call.view.review_stamp,
-        guests: call.view.guests.clone(),
+        proxied_tools: call.view.proxied_tools.clone(),
     });
     Ok((call, true))
 }

@@ -1,7 +1,7 @@
 //! The envelope that every tool answers with. Data may be large, so an envelope is encoded once and sent as it is: as
 //! `structuredContent`, and as JSON text in `content` for clients and frameworks that show the model nothing else.
 
-use crate::{escape::shown, refusal::AgentRefusal};
+use crate::{escape::escape_hidden, refusal::AgentRefusal};
 use bytes::Bytes;
 use rmcp::model::ContentBlock;
 use serde::Serialize;
@@ -159,7 +159,7 @@ fn seal_failure(tool: &str, failure: &Refusal) -> SealedEnvelope {
     }
     // Messages may quote arguments or document text.
     let mut failure = failure.clone();
-    failure.message = shown(&failure.message).into_owned();
+    failure.message = escape_hidden(&failure.message).into_owned();
     let structured = serde_json::to_string(&Failed { ok: false, tool, error: AgentRefusal::from(&failure) })
         .unwrap_or_else(|_| {
             r#"{"ok":false,"tool":"","error":{"code":"INTERNAL","message":"Encoding the error failed"}}"#

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 /// Escapes control, bidirectional, zero-width and tag characters as `\u{…}`; keeps line breaks and tabs. A backslash
 /// stays as it is, so the form is for reading and not for decoding.
-pub fn shown(text: &str) -> Cow<'_, str> {
+pub fn escape_hidden(text: &str) -> Cow<'_, str> {
     if !text.chars().any(is_hidden) {
         return Cow::Borrowed(text);
     }
@@ -15,10 +15,10 @@ pub fn shown(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Like [`shown`], on one line: line breaks and tabs become spaces, so that a title cannot pass for lines of its
+/// Like [`escape_hidden`], on one line: line breaks and tabs become spaces, so that a title cannot pass for lines of its
 /// surroundings.
-pub fn shown_line(text: &str) -> String {
-    shown(text).replace(['\n', '\t'], " ")
+pub fn escape_line(text: &str) -> String {
+    escape_hidden(text).replace(['\n', '\t'], " ")
 }
 
 fn is_hidden(c: char) -> bool {
@@ -38,14 +38,14 @@ fn is_hidden(c: char) -> bool {
 pub(crate) fn escape_hidden_json(value: serde_json::Value) -> serde_json::Value {
     use serde_json::Value;
     match value {
-        Value::String(text) => match shown(&text) {
+        Value::String(text) => match escape_hidden(&text) {
             Cow::Borrowed(_) => Value::String(text),
             Cow::Owned(text) => Value::String(text),
         },
         Value::Array(items) => items.into_iter().map(escape_hidden_json).collect(),
         Value::Object(fields) => fields
             .into_iter()
-            .map(|(key, value)| (shown(&key).into_owned(), escape_hidden_json(value)))
+            .map(|(key, value)| (escape_hidden(&key).into_owned(), escape_hidden_json(value)))
             .collect(),
         other => other,
     }
@@ -66,9 +66,9 @@ mod tests {
             ("\u{e0041}", "\\u{e0041}"),
             ("\u{2028}", "\\u{2028}"),
         ] {
-            assert_eq!(shown(text), expected);
+            assert_eq!(escape_hidden(text), expected);
         }
-        assert_eq!(shown_line("a\n+ b\u{202e}"), "a + b\\u{202e}");
+        assert_eq!(escape_line("a\n+ b\u{202e}"), "a + b\\u{202e}");
         let value = serde_json::json!({"a\u{202e}": ["\u{200b}", 1]});
         assert_eq!(escape_hidden_json(value), serde_json::json!({"a\\u{202e}": ["\\u{200b}", 1]}));
     }

@@ -35,7 +35,7 @@ use rmcp::{
 use serde_json::{Value, json};
 use shared_protocol::{
     Refusal, RefusalCode,
-    mcp::{McpClientTransport, McpEra, McpMode},
+    mcp::{McpClientTransport, McpMode, McpProtocolEra},
     proposal::Proposer,
 };
 use std::{sync::Arc, time::Duration};
@@ -66,22 +66,22 @@ impl AgentHandler {
         Self { service, channel: via }
     }
 
-    fn inner(&self) -> &Arc<AgentServiceState> {
+    fn state(&self) -> &Arc<AgentServiceState> {
         &self.service.inner
     }
 
     /// Returns a tool of the surface or a forwarded tool; the surface takes precedence.
     fn tool(&self, name: &str) -> Option<Arc<SurfaceTool>> {
-        let inner = self.inner();
+        let inner = self.state();
         let own = inner.surface.tool(name, inner.mode()).cloned();
         own.or_else(|| {
             let view = inner.workbench.view();
-            view.guests.tool(name, inner.mode()).filter(|_| !inner.surface.has_tool(name)).cloned()
+            view.proxied_tools.tool(name, inner.mode()).filter(|_| !inner.surface.has_tool(name)).cloned()
         })
     }
 
     fn call(&self, arguments: Option<JsonObject>, cx: &RequestContext<RoleServer>) -> AgentCall {
-        let inner = self.inner();
+        let inner = self.state();
         let (view, arguments) = (inner.workbench.view(), arguments.unwrap_or_default());
         AgentCall {
             client: self.client(&self.identify_caller(cx), &view, &arguments),
@@ -100,7 +100,7 @@ impl AgentHandler {
     /// Returns the caller as the review queue knows it. A proposal belongs to its connection. After that connection
     /// closes, a client with the same name that knows the random proposal id takes the proposal over.
     fn client(&self, who: &ClientIdentity, view: &AgentView, arguments: &JsonObject) -> AgentClient {
-        let AgentServiceState { clients, run_id: run, .. } = &**self.inner();
+        let AgentServiceState { clients, run_id: run, .. } = &**self.state();
         let key = who.key.storage_key(run);
         let named =
             ["proposal", "id", "runId"].iter().find_map(|name| arguments.get(*name)?.as_str()?.parse().ok());
@@ -127,7 +127,12 @@ impl AgentHandler {
             }
         };
         let claims = info.map(|info| (info.name.as_str(), info.version.as_str()));
-        ClientIdentity::new(key, claims, transport, if is_modern { McpEra::Modern } else { McpEra::Legacy })
+        ClientIdentity::new(
+            key,
+            claims,
+            transport,
+            if is_modern { McpProtocolEra::Modern } else { McpProtocolEra::Legacy },
+        )
     }
 
     fn identify_caller(&self, cx: &RequestContext<RoleServer>) -> ClientIdentity {
@@ -136,7 +141,7 @@ impl AgentHandler {
 
     /// Records the activity. Refuses a paused client.
     fn admit(&self, cx: &RequestContext<RoleServer>, act: ClientActivity<'_>) -> Result<(), Refusal> {
-        let inner = self.inner();
+        let inner = self.state();
         if inner.mode() == McpMode::Off {
             return Err(Refusal::new(
                 RefusalCode::ServiceUnavailable,
@@ -163,7 +168,7 @@ impl AgentHandler {
             ToolHandler::Slow(run) => {
                 let cancelled = call.cancelled.clone();
                 let work = async {
-                    let _place = self.inner().slow.acquire().await;
+                    let _place = self.state().slow.acquire().await;
                     run(call).await
                 };
                 tokio::select! {
@@ -219,7 +224,7 @@ impl AgentHandler {
         is_draft: bool,
         cx: &RequestContext<RoleServer>,
     ) -> CallToolResult {
-        let inner = self.inner();
+        let inner = self.state();
         let generation = call.view.generation;
         let question = (tool.cacheable && !is_draft).then(|| cache_key(tool.name(), &call.arguments));
         if let Some(kept) = question.as_ref().and_then(|question| inner.cache.get(generation, question)) {
@@ -228,7 +233,7 @@ impl AgentHandler {
         let SealedEnvelope { answer, content, is_error } =
             envelope::seal(tool.name(), self.run(tool, call).await);
         if let Some(question) = question.filter(|_| !is_error) {
-            inner.cache.put(generation, question, answer.clone());
+            inner.cache.insert(generation, question, answer.clone());
         }
         self.result(answer, content, is_error, cx)
     }
@@ -243,7 +248,7 @@ impl AgentHandler {
         cx: &RequestContext<RoleServer>,
     ) -> CallToolResult {
         let EncodedEnvelope { json, text } = answer;
-        let text = match self.inner().splices.insert(text) {
+        let text = match self.state().splices.insert(text) {
             Some(placeholder) => placeholder,
             None => String::from_utf8_lossy(&json).into_owned(),
         };
@@ -257,7 +262,7 @@ impl AgentHandler {
 
     /// Returns a placeholder for encoded JSON, or the JSON itself when no placeholder is free.
     fn splice_or_inline(&self, json: Bytes) -> Value {
-        match self.inner().splices.insert(json.clone()) {
+        match self.state().splices.insert(json.clone()) {
             Some(placeholder) => Value::String(placeholder),
             None => serde_json::from_slice(&json).unwrap_or_default(),
         }
@@ -279,7 +284,7 @@ impl AgentHandler {
         uri: &str,
         cx: &RequestContext<RoleServer>,
     ) -> Result<(String, &'static str), Refusal> {
-        let inner = self.inner();
+        let inner = self.state();
         let Some((resource, parts)) = inner.surface.resource(uri) else {
             let known = inner.surface.resources().map(|resource| resource.uri);
             return Err(Refusal::new(RefusalCode::NotFound, format!("Resource {uri} does not exist"))
@@ -388,14 +393,14 @@ fn no_cursor(request: Option<&PaginatedRequestParams>) -> Result<(), ErrorData> 
 impl ServerHandler for AgentHandler {
     fn get_info(&self) -> ServerConfig {
         ServerConfig::new(offline::capabilities())
-            .with_server_info(offline::implementation(&self.inner().version))
-            .with_instructions(self.inner().surface.instructions)
+            .with_server_info(offline::implementation(&self.state().version))
+            .with_instructions(self.state().surface.instructions)
     }
 
     async fn on_initialized(&self, cx: NotificationContext<RoleServer>) {
         let info = cx.peer.peer_info().map(|info| info.client_info.clone());
         let who = self.identify(&cx.extensions, info.as_ref(), false);
-        let inner = self.inner();
+        let inner = self.state();
         inner.clients.record_activity(&who, ClientActivity::List("initialize"), inner.workbench.now());
         inner.notices.add_session(who.key, cx.peer);
     }
@@ -408,11 +413,11 @@ impl ServerHandler for AgentHandler {
         no_cursor(request.as_ref())?;
         // A paused client may still list tools.
         let _ = self.admit(&cx, ClientActivity::List("tools"));
-        let inner = self.inner();
+        let inner = self.state();
         let mut tools = inner.surface.listed_tools(inner.mode());
-        let guests = &inner.workbench.view().guests;
+        let proxied_tools = &inner.workbench.view().proxied_tools;
         let is_own = |tool: &&Arc<SurfaceTool>| inner.surface.has_tool(tool.name());
-        let passed_on = guests.tools(inner.mode()).filter(|tool| !is_own(tool));
+        let passed_on = proxied_tools.tools(inner.mode()).filter(|tool| !is_own(tool));
         tools.extend(passed_on.map(|tool| tool.definition.clone()));
         Ok(ListToolsResult::with_all_items(tools)
             .with_ttl_ms(LIST_TTL_MS)
@@ -429,17 +434,17 @@ impl ServerHandler for AgentHandler {
         cx: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let CallToolRequestParams { name, arguments, input_responses, .. } = request;
-        let inner = self.inner();
+        let inner = self.state();
         if let Err(failure) = self.admit(&cx, ClientActivity::Call(&name)) {
             return Ok(self.failure_result(&name, failure, &cx).into());
         }
         let Some(tool) = self.tool(&name) else {
-            if inner.surface.needs_guarded(&name) || inner.workbench.view().guests.has(&name) {
+            if inner.surface.needs_guarded(&name) || inner.workbench.view().proxied_tools.has(&name) {
                 return Ok(self.failure_result(&name, actuation_disabled(&name, inner.mode()), &cx).into());
             }
             let known = inner.surface.tools(inner.mode()).map(|tool| tool.name());
             let similar = authority::similar(&name, known);
-            let message = format!("Unknown tool `{}`", crate::shown(&name));
+            let message = format!("Unknown tool `{}`", crate::escape_hidden(&name));
             return Err(ErrorData::invalid_params(message, Some(json!({ "suggestions": similar }))));
         };
         let call = self.call(arguments, &cx);
@@ -467,7 +472,7 @@ impl ServerHandler for AgentHandler {
     ) -> Result<ListResourcesResult, ErrorData> {
         no_cursor(request.as_ref())?;
         let _ = self.admit(&cx, ClientActivity::List("resources"));
-        let list = ListResourcesResult::with_all_items(self.inner().surface.listed_resources());
+        let list = ListResourcesResult::with_all_items(self.state().surface.listed_resources());
         Ok(list.with_ttl_ms(LIST_TTL_MS).with_cache_scope(CacheScope::Private))
     }
 
@@ -477,7 +482,7 @@ impl ServerHandler for AgentHandler {
         _cx: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
         no_cursor(request.as_ref())?;
-        let list = ListResourceTemplatesResult::with_all_items(self.inner().surface.listed_templates());
+        let list = ListResourceTemplatesResult::with_all_items(self.state().surface.listed_templates());
         Ok(list.with_ttl_ms(LIST_TTL_MS).with_cache_scope(CacheScope::Private))
     }
 
@@ -500,7 +505,7 @@ impl ServerHandler for AgentHandler {
         request: SubscribeRequestParams,
         cx: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        let inner = self.inner();
+        let inner = self.state();
         let unknown =
             || Refusal::new(RefusalCode::NotFound, format!("Resource {} does not exist", request.uri));
         inner.surface.resource(&request.uri).ok_or_else(|| protocol_error(&unknown(), &request.uri))?;
@@ -517,7 +522,7 @@ impl ServerHandler for AgentHandler {
         request: UnsubscribeRequestParams,
         cx: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        let inner = self.inner();
+        let inner = self.state();
         let who = self.identify_caller(&cx);
         if inner.notices.unsubscribe(&who.key, &request.uri) {
             inner.clients.record_activity(&who, ClientActivity::Unsubscribe, inner.workbench.now());
@@ -528,14 +533,14 @@ impl ServerHandler for AgentHandler {
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
         let mut accepted = requested.clone();
         if let Some(uris) = &mut accepted.resource_subscriptions {
-            uris.retain(|uri| self.inner().surface.resource(uri).is_some());
+            uris.retain(|uri| self.state().surface.resource(uri).is_some());
             uris.truncate(crate::notifications::MAX_SUBSCRIPTIONS_PER_CLIENT);
         }
         Some(accepted)
     }
 
     async fn listen(&self, cx: SubscriptionContext) -> Result<(), ErrorData> {
-        let inner = self.inner();
+        let inner = self.state();
         let who = self.identify_caller(cx.request_context());
         let what =
             cx.accepted().resource_subscriptions.iter().flatten().next().map_or("lists", String::as_str);
@@ -559,7 +564,7 @@ impl ServerHandler for AgentHandler {
     ) -> Result<ListPromptsResult, ErrorData> {
         no_cursor(request.as_ref())?;
         let _ = self.admit(&cx, ClientActivity::List("prompts"));
-        let prompts = self.inner().surface.listed_prompts();
+        let prompts = self.state().surface.listed_prompts();
         Ok(ListPromptsResult::with_all_items(prompts)
             .with_ttl_ms(LIST_TTL_MS)
             .with_cache_scope(CacheScope::Private))
@@ -573,8 +578,8 @@ impl ServerHandler for AgentHandler {
         let invalid =
             |failure: &Refusal| ErrorData::invalid_params(failure.message.clone(), Some(json!(failure)));
         self.admit(&cx, ClientActivity::List(&request.name)).map_err(|failure| invalid(&failure))?;
-        let Some(prompt) = self.inner().surface.prompt(&request.name) else {
-            let known = self.inner().surface.prompts().map(|prompt| prompt.definition.name.as_str());
+        let Some(prompt) = self.state().surface.prompt(&request.name) else {
+            let known = self.state().surface.prompts().map(|prompt| prompt.definition.name.as_str());
             let similar = authority::similar(&request.name, known);
             let failure = Refusal::new(RefusalCode::NotFound, "Unknown prompt").suggest(similar);
             return Err(invalid(&failure));
@@ -591,14 +596,14 @@ impl ServerHandler for AgentHandler {
         request: CompleteRequestParams,
         _cx: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
-        let inner = self.inner();
+        let inner = self.state();
         let typed: String = request.argument.value.chars().take(MAX_TYPED_CHARS).collect();
         let given = request.context.and_then(|context| context.arguments).unwrap_or_default();
         let asked = CompletionRequest {
             view: &inner.workbench.view(),
             argument: &request.argument.name,
-            typed: &typed,
-            given: &given.into_iter().collect(),
+            prefix: &typed,
+            filled_arguments: &given.into_iter().collect(),
         };
         let completed = match &request.r#ref {
             Reference::Prompt(prompt) => match inner.surface.prompt(&prompt.name) {

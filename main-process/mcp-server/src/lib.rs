@@ -35,10 +35,10 @@ mod tools;
 mod view;
 
 pub use action_runs::{ActionResult, ActionRunState, ActionRuns, OutputLine};
-pub use actions::{ActionRequest, CompletedAction, ProgressReporter, wait_of};
+pub use actions::{ActionRequest, CompletedAction, ProgressReporter, parse_wait_seconds};
 pub use clients::ClientRegistry;
 pub use envelope::{EnvelopeDiagnostic, EnvelopeMeta, MAX_ENVELOPE_BYTES, MAX_MESSAGE_BYTES, ToolReply};
-pub use escape::{shown, shown_line};
+pub use escape::{escape_hidden, escape_line};
 pub use handler::AgentHandler;
 pub use offline::SurfaceDescription;
 pub use proxied_tools::{ForwardFuture, ProxiedTool, ProxiedTools};

@@ -109,7 +109,7 @@ impl Subscriptions {
 
 /// Notifies subscribers of changes until the service stops.
 pub(crate) async fn watch(inner: &Arc<AgentServiceState>) {
-    let mut changed = inner.workbench.changed();
+    let mut changed = inner.workbench.watch_changes();
     let mut mode_changed = inner.mode_changed.subscribe();
     let mut seen = (inner.workbench.view(), inner.mode());
     let mut sweep = tokio::time::interval(SWEEP_INTERVAL);
@@ -130,7 +130,8 @@ pub(crate) async fn watch(inner: &Arc<AgentServiceState>) {
         let now = (inner.workbench.view(), inner.mode());
         let differs = changed_inputs(&seen.0, &now.0, seen.1 != now.1);
         let mode_differs = seen.1 != now.1;
-        let tools_differ = now.1 == McpMode::Guarded && !seen.0.guests.has_same_tools(&now.0.guests);
+        let tools_differ =
+            now.1 == McpMode::Guarded && !seen.0.proxied_tools.has_same_tools(&now.0.proxied_tools);
         let lists = ChangedLists { tools: mode_differs || tools_differ, others: mode_differs };
         let before = std::mem::replace(&mut seen, now).0;
         notify_subscribers(inner, &differs, &before, &seen.0, lists).await;

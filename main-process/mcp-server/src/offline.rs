@@ -73,7 +73,7 @@ pub struct SurfaceDescription {
 }
 
 impl SurfaceDescription {
-    pub fn of(surface: &AgentSurface, version: &str, mode: McpMode) -> Self {
+    pub fn describe(surface: &AgentSurface, version: &str, mode: McpMode) -> Self {
         let (stateless, handshake): (Vec<_>, Vec<_>) = ProtocolVersion::KNOWN_VERSIONS
             .iter()
             .partition(|version| **version >= ProtocolVersion::V_2026_07_28);

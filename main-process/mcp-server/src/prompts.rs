@@ -1,6 +1,6 @@
 //! Prompts that a person can pick in a client.
 
-use crate::escape::shown;
+use crate::escape::escape_hidden;
 use crate::{AgentCall, CompletionRequest, CompletionValues, SurfacePrompt};
 use serde_json::Value;
 use shared_protocol::{Refusal, RefusalCode};
@@ -81,7 +81,7 @@ fn explain_proposal() -> SurfacePrompt {
 
 fn argument_text(call: &AgentCall, name: &str) -> Option<String> {
     let text = call.arguments.get(name).and_then(Value::as_str).map(str::trim)?;
-    (!text.is_empty()).then(|| shown(text).into_owned())
+    (!text.is_empty()).then(|| escape_hidden(text).into_owned())
 }
 
 fn required(call: &AgentCall, name: &str) -> Result<String, Refusal> {
@@ -106,5 +106,5 @@ fn complete_argument(asked: &CompletionRequest<'_>) -> CompletionValues {
         }
         _ => Vec::new(),
     };
-    CompletionValues::matching(all, asked.typed)
+    CompletionValues::matching(all, asked.prefix)
 }

@@ -1,11 +1,11 @@
 //! Tools of managed servers and manifests, forwarded to agents. They come and go while the server runs, so they
 //! belong to the view and not to the tables. The hosting process provides their definitions and calls.
 
-use crate::escape::shown;
+use crate::escape::escape_hidden;
 use crate::{AgentCall, SurfaceTool, surface::ToolHandler};
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool as ToolDefinition, ToolAnnotations};
 use serde_json::Value;
-use shared_protocol::{Refusal, RefusalCode, mcp::McpMode, upstreams::UpstreamsView};
+use shared_protocol::{Refusal, RefusalCode, mcp::McpMode, upstreams::ManagedServersView};
 use std::{collections::BTreeMap, fmt, pin::Pin, sync::Arc};
 
 /// The result of a forwarded tool: the protocol's result as JSON text, already bounded, validated and free of
@@ -30,7 +30,7 @@ pub struct ProxiedTool {
 pub struct ProxiedTools {
     tools: Arc<BTreeMap<String, Arc<SurfaceTool>>>,
     /// The servers and manifests that provide the tools, with their states.
-    pub upstreams: Arc<UpstreamsView>,
+    pub upstreams: Arc<ManagedServersView>,
 }
 
 impl fmt::Debug for ProxiedTools {
@@ -40,14 +40,14 @@ impl fmt::Debug for ProxiedTools {
 }
 
 impl ProxiedTools {
-    pub fn new(tools: impl IntoIterator<Item = SurfaceTool>, upstreams: Arc<UpstreamsView>) -> Self {
+    pub fn new(tools: impl IntoIterator<Item = SurfaceTool>, upstreams: Arc<ManagedServersView>) -> Self {
         let tools = tools.into_iter().map(|tool| (tool.name().to_owned(), Arc::new(tool))).collect();
         Self { tools: Arc::new(tools), upstreams }
     }
 
     /// Returns the same tools with a new state of their servers.
     #[must_use]
-    pub fn with_upstreams(&self, upstreams: Arc<UpstreamsView>) -> Self {
+    pub fn with_upstreams(&self, upstreams: Arc<ManagedServersView>) -> Self {
         Self { tools: Arc::clone(&self.tools), upstreams }
     }
 
@@ -76,7 +76,7 @@ impl ProxiedTools {
 
 impl SurfaceTool {
     /// A forwarded tool. It is open-world, and its annotations are not verified.
-    pub fn guest(
+    pub fn proxied(
         guest: &ProxiedTool,
         run: impl Fn(AgentCall) -> ForwardFuture + Send + Sync + 'static,
     ) -> Self {
@@ -87,12 +87,12 @@ impl SurfaceTool {
             .idempotent(guest.idempotent)
             .open_world(true);
         // Treats the description as untrusted text: hidden characters are escaped.
-        let description = shown(&guest.description).into_owned();
+        let description = escape_hidden(&guest.description).into_owned();
         let mut definition =
             ToolDefinition::new(guest.name.clone(), description, object(&guest.input_schema))
                 .with_annotations(annotations);
         if let Some(title) = &guest.title {
-            definition = definition.with_title(shown(title).into_owned());
+            definition = definition.with_title(escape_hidden(title).into_owned());
         }
         if let Some(schema) = &guest.output_schema {
             definition = definition.with_raw_output_schema(Arc::new(object(schema)));

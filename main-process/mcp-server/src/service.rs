@@ -139,7 +139,7 @@ impl AgentService {
     }
 
     /// Serves one bridge until it disconnects. The caller has authenticated it.
-    pub async fn converse(&self, stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static) {
+    pub async fn serve_bridge_stream(&self, stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static) {
         let Ok(_place) = self.inner.bridges.try_acquire() else {
             tracing::warn!("rejected a bridge: too many bridges are connected");
             return;

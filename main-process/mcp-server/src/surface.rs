@@ -227,7 +227,7 @@ impl SurfaceTool {
 
     /// A tool of another contract that writes its own envelope. `input` is the complete input schema; the tool
     /// validates its arguments itself.
-    pub fn own(
+    pub fn with_own_envelope(
         group: &'static str,
         [name, title, description]: [&'static str; 3],
         input: Value,
@@ -372,9 +372,9 @@ type PromptTextFn = Arc<dyn Fn(&AgentCall) -> Result<String, Refusal> + Send + S
 pub struct CompletionRequest<'a> {
     pub view: &'a AgentView,
     pub argument: &'a str,
-    pub typed: &'a str,
+    pub prefix: &'a str,
     /// The arguments already filled in.
-    pub given: &'a BTreeMap<String, String>,
+    pub filled_arguments: &'a BTreeMap<String, String>,
 }
 
 /// Matching values, best first, and the total number of matches.

@@ -33,7 +33,7 @@ pub struct AgentView {
     /// Changes whenever the queue changes.
     pub review_stamp: u64,
     /// Tools of managed servers and manifests.
-    pub guests: ProxiedTools,
+    pub proxied_tools: ProxiedTools,
 }
 
 /// The spec bundles of the hosting process. The spec tools of that process downcast to their own type.
@@ -45,7 +45,7 @@ pub trait SpecsView: Any + fmt::Debug + Send + Sync {
     fn words_of_change(&self, path: &str, before: Option<&str>, after: Option<&str>) -> Option<String>;
 
     /// Returns the bundles with these changes applied. Returns `None` when the changes touch no bundle.
-    fn drafted(&self, changes: &[Change]) -> Option<Arc<dyn SpecsView>>;
+    fn with_changes(&self, changes: &[Change]) -> Option<Arc<dyn SpecsView>>;
 
     /// Returns the entities that match a query, best first.
     fn find(&self, query: &str, most: usize) -> Vec<FoundEntity>;
@@ -118,7 +118,7 @@ impl AgentView {
 #[derive(Debug, Clone)]
 pub struct BoardImageRequest {
     pub board: BoardId,
-    pub of: BoardImageSubject,
+    pub subject: BoardImageSubject,
     /// Elements drawn as selected.
     pub selection: Vec<ElementId>,
     /// The longest side in pixels.
@@ -162,7 +162,7 @@ pub trait AgentWorkbench: Send + Sync + 'static {
     fn view(&self) -> Arc<AgentView>;
 
     /// Notified after each new view.
-    fn changed(&self) -> watch::Receiver<u64>;
+    fn watch_changes(&self) -> watch::Receiver<u64>;
 
     /// Returns the patches after a revision, or `None` when the journal no longer holds them.
     fn changes_since(&self, revision: Revision) -> Result<Option<Vec<Patch>>, Refusal>;

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use shared_protocol::{
     Refusal, RefusalCode,
     mcp::McpMode,
-    upstreams::{PackageKind, ServerBrief, ServerId, ServerState, UpstreamsView},
+    upstreams::{ManagedServersView, PackageKind, ServerBrief, ServerId, ServerState},
 };
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ fn echo(name: &str) -> SurfaceTool {
         destructive: true,
         idempotent: false,
     };
-    SurfaceTool::guest(&guest, |call| {
+    SurfaceTool::proxied(&guest, |call| {
         Box::pin(async move {
             match call.arguments.get("text").and_then(Value::as_str) {
                 Some(text) => Ok(json!({
@@ -37,7 +37,7 @@ fn echo(name: &str) -> SurfaceTool {
     })
 }
 
-fn server() -> Arc<UpstreamsView> {
+fn server() -> Arc<ManagedServersView> {
     let server = ServerBrief {
         id: ServerId("1".to_owned()),
         slug: "files".to_owned(),
@@ -56,7 +56,7 @@ fn server() -> Arc<UpstreamsView> {
         calls_itself: None,
         stamp: 1,
     };
-    Arc::new(UpstreamsView { servers: vec![server], ..UpstreamsView::default() })
+    Arc::new(ManagedServersView { servers: vec![server], ..ManagedServersView::default() })
 }
 
 async fn names(talk: &mut Talk) -> Vec<String> {
@@ -69,14 +69,14 @@ async fn names(talk: &mut Talk) -> Vec<String> {
 async fn a_dynamic_example_of_the_surface() {
     let bench = AgentWorkbenchFixture::new();
     // A forwarded tool with the name of an own tool is not offered.
-    bench.show_guests(ProxiedTools::new([echo("files__echo"), echo("search")], server()));
+    bench.set_proxied_tools(ProxiedTools::new([echo("files__echo"), echo("search")], server()));
     let service = service_in(&bench, McpMode::Guarded);
     let mut talk = Talk::legacy(&service).await;
     let listed = talk.ask("tools/list", json!({})).await;
     let tools = listed["result"]["tools"].as_array().unwrap();
     assert_eq!(tools.iter().filter(|tool| tool["name"] == "search").count(), 1);
-    let guests: Vec<&Value> = tools.iter().filter(|tool| tool["name"] == "files__echo").collect();
-    insta::assert_snapshot!("dynamic", serde_json::to_string_pretty(&guests).unwrap());
+    let proxied_tools: Vec<&Value> = tools.iter().filter(|tool| tool["name"] == "files__echo").collect();
+    insta::assert_snapshot!("dynamic", serde_json::to_string_pretty(&proxied_tools).unwrap());
     let upstreams = talk.call("list_upstreams", json!({})).await;
     assert_eq!(upstreams["data"]["servers"][0]["tools"], json!(["files__echo"]));
     assert!(!upstreams.to_string().contains("private"), "{upstreams}");
@@ -85,7 +85,7 @@ async fn a_dynamic_example_of_the_surface() {
 #[tokio::test]
 async fn it_is_passed_on_as_it_is_in_mode_guarded_alone() {
     let bench = AgentWorkbenchFixture::new();
-    bench.show_guests(ProxiedTools::new([echo("files__echo")], server()));
+    bench.set_proxied_tools(ProxiedTools::new([echo("files__echo")], server()));
     let service = service_in(&bench, McpMode::Guarded);
     let mut talk = Talk::legacy(&service).await;
     let call = |arguments: Value| json!({ "name": "files__echo", "arguments": arguments });
@@ -120,16 +120,16 @@ async fn tools_that_come_and_go_are_told_once_for_a_moment() {
     let mut talk = Talk::legacy(&service).await;
     for count in 0..20 {
         let tools = (0..count).map(|number| echo(&format!("files__echo_{number}")));
-        bench.show_guests(ProxiedTools::new(tools, server()));
+        bench.set_proxied_tools(ProxiedTools::new(tools, server()));
     }
     talk.notice("notifications/tools/list_changed").await;
     assert!(names(&mut talk).await.contains(&"files__echo_18".to_owned()));
     // The same tools of a server with a new state cause no notification.
-    let guests = ProxiedTools::new([echo("files__echo")], server());
-    bench.show_guests(guests.clone());
+    let proxied_tools = ProxiedTools::new([echo("files__echo")], server());
+    bench.set_proxied_tools(proxied_tools.clone());
     talk.notice("notifications/tools/list_changed").await;
     talk.ask("resources/subscribe", json!({ "uri": "draftboard://workspace/graph" })).await;
-    bench.show_guests(guests.with_upstreams(server()));
+    bench.set_proxied_tools(proxied_tools.with_upstreams(server()));
     // The notices of one change are all sent before those of the next, so the second says that none is missing of the first.
     for _ in 0..2 {
         bench.add_buckets(1);

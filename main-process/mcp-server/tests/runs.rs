@@ -30,7 +30,7 @@ async fn begin(talk: &mut Talk, arguments: Value) -> u64 {
 
 /// Waits for the newest proposal and returns it.
 async fn asked(bench: &AgentWorkbenchFixture) -> (ProposalId, ProposedAction) {
-    let mut changed = bench.changed();
+    let mut changed = bench.watch_changes();
     loop {
         if let Some(proposal) = bench.view().review.iter().max_by_key(|proposal| proposal.number) {
             return (proposal.id, proposal.act.clone().unwrap());
@@ -87,9 +87,9 @@ async fn a_run_is_followed_line_by_line_from_the_question_to_its_end() {
     bench.action_runs().begin(id);
     bench.accept(id);
     let lines: Vec<String> = (0..1_200).map(|number| format!("line {number}")).collect();
-    bench.action_runs().say(id, lines.iter().map(|text| line(text, false)));
-    bench.action_runs().say(id, [line("careful", true)]);
-    bench.action_runs().done(id, ActionResult::well("run 1 (apply) succeeded", outcome()));
+    bench.action_runs().append_output(id, lines.iter().map(|text| line(text, false)));
+    bench.action_runs().append_output(id, [line("careful", true)]);
+    bench.action_runs().finish(id, ActionResult::ok("run 1 (apply) succeeded", outcome()));
     let answer = envelope(&mut talk, call).await;
     assert_eq!(answer["ok"], json!(true), "{answer}");
     let data = &answer["data"];
@@ -138,12 +138,12 @@ async fn a_call_that_nobody_decides_gives_a_run_id_and_the_run_can_be_asked_abou
         .begin("tools/call", json!({ "name": "get_run", "arguments": { "runId": id, "waitSeconds": 30 } }))
         .await;
     bench.accept(id);
-    bench.action_runs().say(id, [line("Initializing", false)]);
+    bench.action_runs().append_output(id, [line("Initializing", false)]);
     let running = envelope(&mut talk, begun).await;
     assert_eq!(running["data"]["status"], json!("running"), "{running}");
     assert_eq!(running["data"]["lines"][0]["line"], json!("Initializing"));
     let failed = Refusal::new(RefusalCode::NotFound, "neither terraform nor tofu was found");
-    bench.action_runs().done(id, ActionResult::refused(failed));
+    bench.action_runs().finish(id, ActionResult::from_refusal(failed));
     let ended = talk.call("get_run", run.clone()).await;
     assert_eq!(
         (&ended["data"]["status"], &ended["data"]["error"]["code"]),
@@ -213,7 +213,7 @@ async fn giving_up_withdraws_what_nobody_has_decided_and_stops_what_changes_noth
             talk.call("get_run", json!({ "runId": id })).await;
             assert!(!stopped.load(Ordering::SeqCst), "a lost connection does not cut off an apply");
         }
-        bench.action_runs().done(id, ActionResult::well("done", outcome()));
+        bench.action_runs().finish(id, ActionResult::ok("done", outcome()));
     }
 }
 
@@ -224,7 +224,7 @@ async fn a_project_tool_that_waits_answers_with_the_project() {
     let begun = talk.begin("tools/call", call).await;
     let (id, act) = asked(&bench).await;
     assert_eq!(act, ProposedAction::Save);
-    bench.action_runs().done(id, ActionResult::well("saved revision 1: 1 files", Value::Null));
+    bench.action_runs().finish(id, ActionResult::ok("saved revision 1: 1 files", Value::Null));
     bench.accept(id);
     let answer = envelope(&mut talk, begun).await;
     let data = &answer["data"];

@@ -126,7 +126,7 @@ impl PreviewsHandle {
 
     /// Replaces the workspace that sessions show, if it changed.
     pub fn show(&self, workspace: &Workspace) {
-        let shown = PreviewedWorkspace::of(workspace);
+        let shown = PreviewedWorkspace::from_workspace(workspace);
         if self.workspace.load().as_ref().is_none_or(|before| !before.is_same(&shown)) {
             self.workspace.store(Some(Arc::new(shown)));
             // A full queue wakes the thread as well.
@@ -184,7 +184,7 @@ impl PreviewsHandle {
     }
 
     /// The workspace that sessions show.
-    pub fn ground(&self) -> Option<Arc<PreviewedWorkspace>> {
+    pub fn workspace(&self) -> Option<Arc<PreviewedWorkspace>> {
         self.workspace.load_full()
     }
 

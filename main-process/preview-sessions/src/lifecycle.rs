@@ -82,23 +82,23 @@ enum LoadPhase {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ComponentProbe {
     order: Vec<String>,
-    shown: usize,
+    shown_count: usize,
 }
 
 impl ComponentProbe {
     /// `None` when there is nothing to show.
     pub(crate) fn new(order: Vec<String>) -> Option<Self> {
-        (!order.is_empty()).then_some(Self { order, shown: 0 })
+        (!order.is_empty()).then_some(Self { order, shown_count: 0 })
     }
 
     /// The components that are on the page in this step.
-    pub(crate) fn visible(&self) -> &[String] {
-        self.order.get(..=self.shown).unwrap_or(&self.order)
+    pub(crate) fn visible_components(&self) -> &[String] {
+        self.order.get(..=self.shown_count).unwrap_or(&self.order)
     }
 
     /// The component that this step adds.
     pub(crate) fn current(&self) -> Option<&String> {
-        self.order.get(self.shown)
+        self.order.get(self.shown_count)
     }
 }
 
@@ -164,7 +164,7 @@ impl SessionLifecycle {
         *self = Self::Stopped;
     }
 
-    pub(crate) fn live(&self) -> Option<&LivePreview> {
+    pub(crate) fn live_preview(&self) -> Option<&LivePreview> {
         if let Self::Live(live) = self { Some(live) } else { None }
     }
 
@@ -186,7 +186,7 @@ impl SessionLifecycle {
 
 impl LivePreview {
     /// `Starting` to `Probing` or `Loading`: the process is in its sandbox and said hello.
-    pub(crate) fn greeted(&mut self, now: Instant) {
+    pub(crate) fn record_hello(&mut self, now: Instant) {
         if let LoadPhase::Starting(probe) = &mut self.phase {
             self.phase = match probe.take() {
                 Some(probe) => LoadPhase::Probing { since: now, probe },
@@ -198,9 +198,9 @@ impl LivePreview {
     /// Next step of `Probing`, or `Probing` to `Loading` after the last one. Returns true for the latter.
     pub(crate) fn advance_probe(&mut self) -> bool {
         let LoadPhase::Probing { since, probe } = &mut self.phase else { return false };
-        probe.shown += 1;
+        probe.shown_count += 1;
         self.is_stale = true;
-        let is_last = probe.shown >= probe.order.len();
+        let is_last = probe.shown_count >= probe.order.len();
         if is_last {
             self.phase = LoadPhase::Loading { since: *since };
         }

@@ -356,7 +356,7 @@ impl PreviewPeer {
         let stderr = String::from_utf8_lossy(&self.stderr_tail);
         let lines: Vec<&str> = stderr.lines().filter(|line| !line.trim().is_empty()).collect();
         let last = lines.iter().skip(lines.len().saturating_sub(12));
-        last.map(|line| components::visible(line, 400)).collect()
+        last.map(|line| components::visible_text(line, 400)).collect()
     }
 
     /// Returns how the process ended, if it did, whatever the channel says.

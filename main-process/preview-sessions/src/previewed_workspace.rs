@@ -17,7 +17,7 @@ pub struct PreviewedWorkspace {
 }
 
 impl PreviewedWorkspace {
-    pub(crate) fn of(workspace: &Workspace) -> Self {
+    pub(crate) fn from_workspace(workspace: &Workspace) -> Self {
         Self {
             files: Arc::clone(workspace.files()),
             snapshot: workspace.snapshot().clone(),
@@ -26,7 +26,7 @@ impl PreviewedWorkspace {
     }
 
     /// The same workspace in another state, such as a draft, which may contain components of its own.
-    pub fn with(&self, snapshot: Snapshot) -> Self {
+    pub fn with_snapshot(&self, snapshot: Snapshot) -> Self {
         let components = match component_texts(&snapshot).eq(component_texts(&self.snapshot)) {
             true => Arc::clone(&self.components),
             false => Arc::new(components_of(&snapshot)),

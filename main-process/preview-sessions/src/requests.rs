@@ -60,7 +60,7 @@ impl SessionsThread {
                 responder.send(self.session(session).map(|session| session.select(instance)));
             }
             PreviewCall::ReadPreviewLog(ReadPreviewLog { session, after }, responder) => {
-                responder.send(self.session(session).map(|session| session.log.after(after)));
+                responder.send(self.session(session).map(|session| session.log.lines_after(after)));
             }
             PreviewCall::CapturePreview(CapturePreview { session, path }, responder) => {
                 self.request_screenshot(session, path, responder, now);

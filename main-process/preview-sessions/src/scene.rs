@@ -36,7 +36,7 @@ pub(crate) struct PageScene {
 }
 
 impl PageScene {
-    pub(crate) fn of(
+    pub(crate) fn build(
         workspace: &PreviewedWorkspace,
         shows: &PreviewTarget,
         tried: &[TransientPropValue],
@@ -59,11 +59,11 @@ impl PageScene {
                 }
             }
             PreviewTarget::Component { component } => {
-                let (title, missing) = alone(workspace, component);
+                let (title, missing) = component_scene(workspace, component);
                 (SceneTarget::Component { component: component.clone() }, Vec::new(), title, missing)
             }
             PreviewTarget::Variant { component, variant } => {
-                let (title, missing) = alone(workspace, component);
+                let (title, missing) = component_scene(workspace, component);
                 let target = SceneTarget::Variant { component: component.clone(), variant: variant.clone() };
                 (target, Vec::new(), format!("{title}: {variant}"), missing)
             }
@@ -106,13 +106,13 @@ impl PageScene {
 
     /// The same page with the instances of these components alone.
     #[must_use]
-    pub(crate) fn only(mut self, components: &[String]) -> Self {
+    pub(crate) fn restricted_to(mut self, components: &[String]) -> Self {
         self.instances.retain(|instance| components.contains(&instance.component));
         self
     }
 }
 
-fn alone(workspace: &PreviewedWorkspace, component: &str) -> (String, Option<String>) {
+fn component_scene(workspace: &PreviewedWorkspace, component: &str) -> (String, Option<String>) {
     match workspace.component(component) {
         Some(found) => (found.title.clone(), None),
         None => (component.to_owned(), Some(format!("The component `{component}` no longer exists."))),
@@ -125,7 +125,7 @@ pub(crate) fn instances(snapshot: &Snapshot, page: &Node, with_page: bool) -> Ve
     let mut waiting: Vec<(NodeId, Option<String>)> = if with_page {
         vec![(page.id, None)]
     } else {
-        in_order(snapshot, page).into_iter().rev().map(|node| (node, None)).collect()
+        children_in_order(snapshot, page).into_iter().rev().map(|node| (node, None)).collect()
     };
     while let Some((id, parent)) = waiting.pop() {
         let Some(node) = snapshot.node(id) else { continue };
@@ -148,7 +148,7 @@ pub(crate) fn instances(snapshot: &Snapshot, page: &Node, with_page: bool) -> Ve
         let slot =
             slot.and_then(|(_, value)| value.as_text()).map(str::to_owned).filter(|_| parent.is_some());
         let own = id.to_string();
-        for child in in_order(snapshot, node).into_iter().rev() {
+        for child in children_in_order(snapshot, node).into_iter().rev() {
             waiting.push((child, Some(own.clone())));
         }
         found.push(SceneInstance { id: own, component: node.type_id.to_string(), props, parent, slot });
@@ -156,7 +156,7 @@ pub(crate) fn instances(snapshot: &Snapshot, page: &Node, with_page: bool) -> Ve
     found
 }
 
-fn in_order(snapshot: &Snapshot, container: &Node) -> Vec<NodeId> {
+fn children_in_order(snapshot: &Snapshot, container: &Node) -> Vec<NodeId> {
     let mut children: Vec<NodeId> = snapshot.children(container.board, Some(container.id)).collect();
     children.sort_by_key(|child| snapshot.placement(*child).map_or((0, 0), |place| (place.y, place.x)));
     children
@@ -189,7 +189,7 @@ pub(crate) fn overrides(
         .overrides()
         .filter(|(key, _)| key.scope == scope && owner.as_ref().is_none_or(|owner| key.owner() == owner));
     let mut kept: Vec<(bool, SceneOverride)> = kept
-        .filter_map(|(key, over)| match snapshot.standing(key, over) {
+        .filter_map(|(key, over)| match snapshot.resolve_override(key, over) {
             OverrideResolution::Applies(instance) => {
                 let (path, value) = (key.path.clone(), json(&over.value));
                 let is_named = instance == key.instance;

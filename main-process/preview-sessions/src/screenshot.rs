@@ -35,7 +35,7 @@ impl Screenshot {
     }
 
     /// Copies the newest frame and delivers it, on a thread of its own.
-    pub(crate) fn take(self, memory: &Arc<FrameMemory>, screen: PreviewScreen) {
+    pub(crate) fn capture(self, memory: &Arc<FrameMemory>, screen: PreviewScreen) {
         let memory = Arc::clone(memory);
         let work = move || match copy_frame(&memory, screen) {
             Ok(pixels) => self.deliver(pixels),
@@ -80,7 +80,7 @@ fn copy_frame(memory: &FrameMemory, screen: PreviewScreen) -> Result<PreviewImag
     let mut reader = memory.reader().map_err(|error| error.to_string())?;
     let mut pixels = vec![[0; 4]; width * height];
     for _ in 0..MAX_COPY_ATTEMPTS {
-        match reader.take(&mut pixels) {
+        match reader.copy_frame(&mut pixels) {
             FrameCopy::Frame => {
                 // A screen has at most some thousand pixels a side.
                 let [width, height] = [width, height].map(|side| side as u32);

@@ -71,7 +71,7 @@ pub(crate) struct PreviewSession {
     /// Components that are left out, each with the text that crashed the process.
     pub(crate) quarantined: BTreeMap<String, Arc<str>>,
     /// Values that are shown and not saved.
-    tried: Vec<TransientPropValue>,
+    transient_values: Vec<TransientPropValue>,
     /// Overrides that were reported to match nothing on the screen.
     unmatched: BTreeSet<String>,
     pub(crate) log: SessionLogLines,
@@ -94,7 +94,7 @@ impl PreviewSession {
             selected: None,
             problems: Vec::new(),
             quarantined: BTreeMap::new(),
-            tried: Vec::new(),
+            transient_values: Vec::new(),
             unmatched: BTreeSet::new(),
             log: SessionLogLines::default(),
             frame_micros: 0,
@@ -104,7 +104,7 @@ impl PreviewSession {
     }
 
     pub(crate) fn peer(&self) -> Option<&PreviewPeer> {
-        self.lifecycle.live().map(|live| &live.peer)
+        self.lifecycle.live_preview().map(|live| &live.peer)
     }
 
     /// The peer, once its process is in its sandbox.
@@ -113,7 +113,7 @@ impl PreviewSession {
     }
 
     pub(crate) fn boxes(&self) -> &[InstanceBox] {
-        self.lifecycle.live().map_or(&[], |live| &live.boxes)
+        self.lifecycle.live_preview().map_or(&[], |live| &live.boxes)
     }
 
     // ---- the process --------------------------------------------------------------------------------------------------
@@ -198,7 +198,7 @@ impl PreviewSession {
             RestartDecision::RestartAfter { delay, .. } if !is_only_component => Some(delay),
             _ => None,
         };
-        let wall_clock = workspace::now().time;
+        let wall_clock = workspace::time_and_seed().time;
         let again_at = delay.map(|delay| wall_clock.saturating_add(delay.as_millis() as u64));
         let what = match is_only_component {
             true => format!("{what}, twice. The component is in quarantine until its file changes."),
@@ -217,7 +217,9 @@ impl PreviewSession {
 
     /// The culprit is the component that the probe added last, or the only one, when the process crashed before as well.
     fn quarantine_culprit(&mut self, workspace: &PreviewedWorkspace) {
-        let Some(live) = self.lifecycle.live().filter(|live| live.peer.sent.page().is_some()) else { return };
+        let Some(live) = self.lifecycle.live_preview().filter(|live| live.peer.sent.page().is_some()) else {
+            return;
+        };
         let culprit = match (live.probe(), &self.shows) {
             (Some(probe), _) => probe.current().cloned(),
             (None, PreviewTarget::Component { component } | PreviewTarget::Variant { component, .. })
@@ -238,14 +240,19 @@ impl PreviewSession {
 
     fn whole_page(&self, workspace: &PreviewedWorkspace) -> PageScene {
         let left_out = self.quarantined.keys().cloned().collect();
-        PageScene::of(self.picture_of.as_ref().unwrap_or(workspace), &self.shows, &self.tried, &left_out)
+        PageScene::build(
+            self.picture_of.as_ref().unwrap_or(workspace),
+            &self.shows,
+            &self.transient_values,
+            &left_out,
+        )
     }
 
     /// The page as the process is to show it now: while probing, with some of its components.
     fn page(&self, workspace: &PreviewedWorkspace) -> PageScene {
         let page = self.whole_page(workspace);
-        match self.lifecycle.live().and_then(LivePreview::probe) {
-            Some(probe) => page.only(probe.visible()),
+        match self.lifecycle.live_preview().and_then(LivePreview::probe) {
+            Some(probe) => page.restricted_to(probe.visible_components()),
             None => page,
         }
     }
@@ -282,25 +289,25 @@ impl PreviewSession {
 
     pub(crate) fn show(&mut self, shows: PreviewTarget) {
         self.shows = shows;
-        self.tried.clear();
+        self.transient_values.clear();
         self.selected = None;
         self.mark_stale();
     }
 
     pub(crate) fn select(&mut self, instance: Option<String>) {
-        let live = self.lifecycle.live();
+        let live = self.lifecycle.live_preview();
         self.selected = instance.filter(|id| live.is_some_and(|live| live.shows_instance(id)));
     }
 
     /// Drops the values that a window tried out before it closed.
     pub(crate) fn end_trying(&mut self) {
-        if !self.tried.is_empty() {
+        if !self.transient_values.is_empty() {
             self.try_out(Vec::new());
         }
     }
 
     pub(crate) fn try_out(&mut self, tried: Vec<TransientPropValue>) {
-        self.tried = tried;
+        self.transient_values = tried;
         self.mark_stale();
     }
 
@@ -331,7 +338,8 @@ impl PreviewSession {
 
     /// Sends the newest page and waiting input, if the process has handled everything sent before.
     fn send_updates(&mut self, workspace: &PreviewedWorkspace, now: Instant) {
-        let Some(live) = self.lifecycle.live().filter(|live| live.peer.is_greeted() && !live.peer.is_busy())
+        let Some(live) =
+            self.lifecycle.live_preview().filter(|live| live.peer.is_greeted() && !live.peer.is_busy())
         else {
             return;
         };
@@ -399,7 +407,11 @@ impl PreviewSession {
     }
 
     /// Sends what is due and checks the deadlines. An error is the end of the process.
-    pub(crate) fn turn(&mut self, workspace: &PreviewedWorkspace, now: Instant) -> Result<(), PeerFailure> {
+    pub(crate) fn run_turn(
+        &mut self,
+        workspace: &PreviewedWorkspace,
+        now: Instant,
+    ) -> Result<(), PeerFailure> {
         self.check_pictures(workspace, now);
         self.send_updates(workspace, now);
         let Some(live) = self.lifecycle.live_mut() else { return Ok(()) };
@@ -441,7 +453,7 @@ impl PreviewSession {
         match message {
             FromPreview::Hello { sandbox, .. } => {
                 tracing::debug!(?sandbox, session = %self.id, "preview sandboxed");
-                self.greet(now, events);
+                self.send_hello(now, events);
             }
             FromPreview::Frame { generation, sequence, revision, micros } => {
                 self.frame_micros = micros;
@@ -489,7 +501,7 @@ impl PreviewSession {
     }
 
     /// Sends the screen and the mode to a process that said hello. The page follows in the next turn.
-    fn greet(&mut self, now: Instant, events: &mut Vec<SessionEvent>) {
+    fn send_hello(&mut self, now: Instant, events: &mut Vec<SessionEvent>) {
         let Some(live) = self.lifecycle.live_mut() else { return };
         // Neither this nor the mode is ever too large.
         let _ = live.peer.send(&ToPreview::Welcome { session: self.id.to_string() }, None);
@@ -498,7 +510,7 @@ impl PreviewSession {
             Err(error) => self.log.add(LogLevel::Error, &error),
         }
         let _ = live.peer.send(&ToPreview::Mode { mode: self.mode }, None);
-        live.greeted(now);
+        live.record_hello(now);
     }
 
     fn handle_pong(&mut self, workspace: &PreviewedWorkspace) {
@@ -545,7 +557,7 @@ impl PreviewSession {
 
     /// Returns true when the screen shows the whole page in its own fonts, so that a screenshot may be taken.
     pub(crate) fn is_complete(&self) -> bool {
-        let live = self.lifecycle.live();
+        let live = self.lifecycle.live_preview();
         live.is_some_and(|live| live.is_ready() && live.font_delivery == FontDelivery::Complete)
     }
 
@@ -558,10 +570,10 @@ impl PreviewSession {
 
 fn session_problem(problem: PreviewProblem) -> PreviewSessionProblem {
     PreviewSessionProblem {
-        file: components::visible(&problem.file, 400),
+        file: components::visible_text(&problem.file, 400),
         line: problem.line,
         column: problem.column,
-        message: components::visible(&problem.message, 1_000),
+        message: components::visible_text(&problem.message, 1_000),
         instance: problem.instance,
     }
 }

@@ -1,12 +1,12 @@
 //! The log of a session: the newest lines, each with its number.
 
-use components::visible;
+use components::visible_text;
 use shared_protocol::{
     preview_sessions::{LogLevel, MAX_PREVIEW_LOG_LINES, PreviewLogLine},
     preview_wire::MAX_PREVIEW_TEXT_CHARS,
 };
 use std::collections::VecDeque;
-use workspace::now;
+use workspace::time_and_seed;
 
 #[derive(Debug, Default)]
 pub(crate) struct SessionLogLines {
@@ -20,16 +20,21 @@ impl SessionLogLines {
         if self.lines.len() >= MAX_PREVIEW_LOG_LINES {
             self.lines.pop_front();
         }
-        let message = visible(message, MAX_PREVIEW_TEXT_CHARS);
-        self.lines.push_back(PreviewLogLine { number: self.logged, time: now().time, level, message });
+        let message = visible_text(message, MAX_PREVIEW_TEXT_CHARS);
+        self.lines.push_back(PreviewLogLine {
+            number: self.logged,
+            time: time_and_seed().time,
+            level,
+            message,
+        });
     }
 
     /// The number of lines so far, dropped ones included.
-    pub(crate) fn logged(&self) -> u64 {
+    pub(crate) fn total(&self) -> u64 {
         self.logged
     }
 
-    pub(crate) fn after(&self, number: u64) -> Vec<PreviewLogLine> {
+    pub(crate) fn lines_after(&self, number: u64) -> Vec<PreviewLogLine> {
         self.lines.iter().filter(|line| line.number > number).cloned().collect()
     }
 }
@@ -45,10 +50,10 @@ mod tests {
             log.add(LogLevel::Info, &format!("line {number}\u{202e}"));
         }
         assert_eq!(
-            (log.logged(), log.after(0).len()),
+            (log.total(), log.lines_after(0).len()),
             (MAX_PREVIEW_LOG_LINES as u64 + 10, MAX_PREVIEW_LOG_LINES)
         );
-        let newest = log.after(MAX_PREVIEW_LOG_LINES as u64 + 9);
+        let newest = log.lines_after(MAX_PREVIEW_LOG_LINES as u64 + 9);
         assert_eq!((newest.len(), newest[0].number), (1, MAX_PREVIEW_LOG_LINES as u64 + 10));
         assert!(!newest[0].message.contains('\u{202e}'));
     }

@@ -33,7 +33,7 @@ use std::{
     thread::JoinHandle,
 };
 use test_support::{PATIENCE, wait_for, wait_until};
-use workspace::now;
+use workspace::time_and_seed;
 use workspace::{Workspace, WorkspaceTemplate, create};
 
 /// Plays the preview; the number counts the starts, from 1.
@@ -157,7 +157,7 @@ impl PreviewSessionsFixture {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().join("app");
         create(&root, WorkspaceTemplate::Interface, BoardId::from_bits(9)).unwrap();
-        let workspace = Workspace::open(&root, now()).unwrap();
+        let workspace = Workspace::open(&root, time_and_seed()).unwrap();
         assert!(workspace.status().notices.is_empty(), "{:?}", workspace.status());
         let (link, orders) = PreviewsHandle::new().unwrap();
         link.show(&workspace);
@@ -270,7 +270,7 @@ fn a_session_comes_up_and_is_told_only_what_changed() {
         let before = told.lock().unwrap().len();
         let command = serde_json::from_str(&command).unwrap();
         let mutation = workspace::Mutation::Run(Box::new(command));
-        bench.workspace.execute(&mutation, &actor, now()).unwrap();
+        bench.workspace.execute(&mutation, &actor, time_and_seed()).unwrap();
         bench.link.show(&bench.workspace);
         wait_until("the one message", || told.lock().unwrap().iter().skip(before).any(is_it));
         assert_eq!(scenes(&told.lock().unwrap()), 1, "not everything again");

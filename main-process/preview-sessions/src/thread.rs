@@ -88,8 +88,8 @@ impl SessionsThread {
             if self.take_orders(now) {
                 return;
             }
-            self.follow(now);
-            self.turn(now);
+            self.sync_workspace(now);
+            self.run_turn(now);
             self.publish(now);
             self.wait();
             self.receive(Instant::now());
@@ -97,7 +97,7 @@ impl SessionsThread {
     }
 
     pub(crate) fn newest_workspace(&self) -> Option<Arc<PreviewedWorkspace>> {
-        self.link.ground()
+        self.link.workspace()
     }
 
     /// Returns true after an order to stop.
@@ -105,7 +105,7 @@ impl SessionsThread {
         for _ in 0..MAX_TURN_ORDERS {
             match self.orders.try_recv() {
                 Ok(PreviewOrder::Request(call)) => {
-                    self.follow(now);
+                    self.sync_workspace(now);
                     self.handle(call, now);
                 }
                 Ok(PreviewOrder::Gesture { session, gesture }) => self.gesture(session, gesture),
@@ -140,7 +140,7 @@ impl SessionsThread {
     }
 
     /// Takes the newest state of the workspace. Another workspace ends the sessions of the one before.
-    fn follow(&mut self, now: Instant) {
+    fn sync_workspace(&mut self, now: Instant) {
         let Some(newest) = self.newest_workspace() else { return };
         match &self.workspace {
             Some(seen) if Arc::ptr_eq(seen, &newest) => return,
@@ -201,13 +201,13 @@ impl SessionsThread {
 
     // ---- turns --------------------------------------------------------------------------------------------------------
 
-    fn turn(&mut self, now: Instant) {
+    fn run_turn(&mut self, now: Instant) {
         let Some(workspace) = self.workspace.clone() else { return };
         let ids: Vec<PreviewId> = self.sessions.keys().copied().collect();
         for id in ids {
             let Some(session) = self.sessions.get_mut(&id) else { continue };
             session.restart_if_due(&workspace, &self.launcher, now);
-            if let Err(failure) = session.turn(&workspace, now) {
+            if let Err(failure) = session.run_turn(&workspace, now) {
                 self.handle_failure(id, &failure, now);
             }
             self.take_screenshots(id, now);
@@ -302,7 +302,7 @@ impl SessionsThread {
         let memory = session.peer().filter(|_| session.is_complete()).and_then(|peer| peer.memory.clone());
         if let Some(memory) = memory {
             for screenshot in std::mem::take(&mut session.screenshots) {
-                screenshot.take(&memory, session.screen);
+                screenshot.capture(&memory, session.screen);
             }
         }
         let (late, waiting) =
@@ -346,7 +346,7 @@ impl SessionsThread {
         for id in ids {
             self.send_memory(id);
             self.send_boxes(id);
-            let frame = self.sessions.get(&id).and_then(|session| session.lifecycle.live()?.frame);
+            let frame = self.sessions.get(&id).and_then(|session| session.lifecycle.live_preview()?.frame);
             if let Some((generation, sequence)) = frame {
                 self.window.send(ToRenderer::PreviewFrame { session: id, generation, sequence }, None);
             }
@@ -355,7 +355,7 @@ impl SessionsThread {
     }
 
     fn publish(&mut self, now: Instant) {
-        if self.window.take_caught_up() {
+        if self.window.take_recovered() {
             self.send_everything();
         }
         if now < self.next_publish {

@@ -31,10 +31,10 @@ fn session_view(session: &PreviewSession, workspace: Option<&PreviewedWorkspace>
         mode: session.mode,
         route: if let PreviewTarget::Route(route) = session.shows { Some(route) } else { None },
         selected: session.selected.as_ref().and_then(|id| selected(session, workspace, id)),
-        hovered: session.lifecycle.live().and_then(|live| live.hovered.clone()),
+        hovered: session.lifecycle.live_preview().and_then(|live| live.hovered.clone()),
         problems: session.problems.clone(),
         quarantined: session.quarantined.keys().cloned().collect(),
-        logged: session.log.logged(),
+        logged: session.log.total(),
         frame_micros: session.frame_micros,
     }
 }

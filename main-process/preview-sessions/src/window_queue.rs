@@ -40,7 +40,7 @@ impl WindowQueue {
     }
 
     /// Returns true once after a window that missed a message emptied its queue: the complete state must be sent again.
-    pub(crate) fn take_caught_up(&mut self) -> bool {
+    pub(crate) fn take_recovered(&mut self) -> bool {
         let caught_up = self.is_behind && self.queue.as_ref().is_none_or(|queue| queue.is_empty());
         if caught_up {
             self.is_behind = false;

@@ -33,12 +33,12 @@ impl Environment {
         Self::default()
     }
 
-    pub fn keep<Name: Into<OsString>>(names: impl IntoIterator<Item = Name>) -> Self {
+    pub fn inheriting<Name: Into<OsString>>(names: impl IntoIterator<Item = Name>) -> Self {
         Self { policy: EnvPolicy::Keep(names.into_iter().map(Into::into).collect()), set: Vec::new() }
     }
 
     /// Inherits nothing and sets these variables.
-    pub fn only(set: Vec<(OsString, OsString)>) -> Self {
+    pub fn exactly(set: Vec<(OsString, OsString)>) -> Self {
         Self { policy: EnvPolicy::Clean, set }
     }
 
@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn debug_output_shows_no_values() {
-        let environment = Environment::keep(["PATH"]).with("API_KEY", "s3cret");
+        let environment = Environment::inheriting(["PATH"]).with("API_KEY", "s3cret");
         let shown = format!("{environment:?}");
         assert!(shown.contains("API_KEY") && shown.contains("PATH"), "{shown}");
         assert!(!shown.contains("s3cret"), "{shown}");
@@ -85,7 +85,7 @@ mod tests {
     #[test]
     fn only_kept_and_set_names_arrive() {
         let mut command = Command::new("/usr/bin/env");
-        Environment::keep(["PATH", "NOT_SET_ANYWHERE"]).with("ADDED", "1").apply(&mut command);
+        Environment::inheriting(["PATH", "NOT_SET_ANYWHERE"]).with("ADDED", "1").apply(&mut command);
         let mut names: Vec<&OsStr> = command.get_envs().map(|(name, _)| name).collect();
         names.sort();
         assert_eq!(names, ["ADDED", "PATH"]);

@@ -32,7 +32,7 @@ pub use instance::{DiscoveryRecord, Instance, InstanceToken, LockError, PublishE
 pub use process_group::{ProcessGroup, SpawnError, StdStream};
 pub use program::{ProcessGroupSpawner, ProgramLaunch, ProgramSpawner, RunningProgram};
 pub use restart::{Backoff, RestartDecision, RestartPolicy};
-pub use role::{RoleProcess, inherited_channel, spawn_role, start_apart};
+pub use role::{RoleProcess, inherited_channel, spawn_detached, spawn_role};
 pub use runtime_dir::{RuntimeDir, RuntimeDirError, RuntimeDirs};
 pub use supervisor::{ChildEvent, ChildEventKind, ChildId, ChildSpec, Supervisor, SupervisorError};
 pub use warden::{GuardError, GuardedProgram, WardenCommand, run_warden, spawn_guarded};

@@ -10,7 +10,7 @@ use rustix::process::{PidfdFlags, Signal, kill_process_group, pidfd_open, pidfd_
 use thiserror::Error;
 
 use super::process_tree::{STOP_SIGNALS, to_pid};
-use super::readiness::readable_within;
+use super::readiness::wait_readable;
 
 /// The other end of a child's standard stream.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -79,7 +79,7 @@ impl ProcessGroup {
     /// Waits until the leader has ended, at most `limit`; `None` waits without end. Kills the rest of the group before the
     /// group's number can be used again.
     pub fn wait(&mut self, limit: Option<Duration>) -> io::Result<Option<ExitStatus>> {
-        if self.status.is_none() && readable_within(&self.pidfd, limit)? {
+        if self.status.is_none() && wait_readable(&self.pidfd, limit)? {
             self.send_kill();
             self.status = Some(self.leader.wait()?);
         }

@@ -172,7 +172,7 @@ mod tests {
     const PATIENCE: Option<Duration> = Some(Duration::from_secs(20));
 
     fn shell(script: &str) -> ProgramLaunch {
-        let environment = Environment::keep(["PATH"]);
+        let environment = Environment::inheriting(["PATH"]);
         ProgramLaunch { environment, stdout: StdStream::Pipe, ..ProgramLaunch::new("sh", ["-c", script]) }
     }
 

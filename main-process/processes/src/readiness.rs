@@ -14,7 +14,7 @@ pub fn timespec(limit: Option<Duration>) -> Option<Timespec> {
 
 /// True once `fd` can be read or has ended, false when `limit` passed first. Signals do not cut the wait
 /// short.
-pub(crate) fn readable_within(fd: impl AsFd, limit: Option<Duration>) -> io::Result<bool> {
+pub(crate) fn wait_readable(fd: impl AsFd, limit: Option<Duration>) -> io::Result<bool> {
     let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
     loop {
         let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));

@@ -47,7 +47,7 @@ pub fn spawn_role(
 
 /// Starts a program that outlives this process: in a session of its own, with our environment and no descriptor but `log`
 /// as its standard error.
-pub fn start_apart(exe: &Path, args: &[&OsStr], log: File) -> Result<(), SpawnError> {
+pub fn spawn_detached(exe: &Path, args: &[&OsStr], log: File) -> Result<(), SpawnError> {
     let mut command = Command::new(exe);
     command.args(args).stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
     ChildSetup { detachment: Detachment::Session, death_signal: None, channel: None }.install(&mut command);

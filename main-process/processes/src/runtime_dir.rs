@@ -70,11 +70,11 @@ impl RuntimeDirs {
         let user = geteuid().as_raw();
         let xdg = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|path| path.is_absolute());
         let by_name = PathBuf::from(format!("/run/user/{user}"));
-        Self::among(xdg.into_iter().chain([by_name]), [PathBuf::from("/tmp"), std::env::temp_dir()])
+        Self::from_candidates(xdg.into_iter().chain([by_name]), [PathBuf::from("/tmp"), std::env::temp_dir()])
     }
 
     /// As [`of_user`](Self::of_user), with the places given: private ones, and ones that everybody shares.
-    pub fn among(
+    pub fn from_candidates(
         private: impl IntoIterator<Item = PathBuf>,
         shared: impl IntoIterator<Item = PathBuf>,
     ) -> Self {
@@ -115,7 +115,7 @@ impl RuntimeDirs {
         self.usable.iter().any(|dir| dir.path == path) || self.skipped.iter().any(|dir| dir.path == path)
     }
 
-    pub fn usable(&self) -> &[RuntimeDir] {
+    pub fn directories(&self) -> &[RuntimeDir] {
         &self.usable
     }
 
@@ -167,12 +167,12 @@ impl RuntimeDir {
                 return Err(RuntimeDirError::Create { path: path.to_owned(), source: error.into() });
             }
         };
-        Self::opened(path, created)
+        Self::open_checked(path, created)
     }
 
     /// Exactly this directory, with the checks of [`at`](Self::at); `None` when it does not exist.
     pub fn existing(path: &Path) -> Result<Option<Self>, RuntimeDirError> {
-        match Self::opened(path, false) {
+        match Self::open_checked(path, false) {
             Err(RuntimeDirError::Check { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
                 Ok(None)
             }
@@ -180,7 +180,7 @@ impl RuntimeDir {
         }
     }
 
-    fn opened(path: &Path, created: bool) -> Result<Self, RuntimeDirError> {
+    fn open_checked(path: &Path, created: bool) -> Result<Self, RuntimeDirError> {
         let check = |error: Errno| RuntimeDirError::Check { path: path.to_owned(), source: error.into() };
         // Opened first and checked second, so that both concern the same directory.
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -336,10 +336,11 @@ mod tests {
         });
         let look = || {
             let private = [xdg.clone(), by_name.clone(), xdg.clone(), tmp.path().join("nowhere")];
-            RuntimeDirs::among(private, [fixed.clone(), temporary.clone(), fixed.clone()])
+            RuntimeDirs::from_candidates(private, [fixed.clone(), temporary.clone(), fixed.clone()])
         };
-        let paths =
-            |dirs: &RuntimeDirs| dirs.usable().iter().map(|dir| dir.path().to_owned()).collect::<Vec<_>>();
+        let paths = |dirs: &RuntimeDirs| {
+            dirs.directories().iter().map(|dir| dir.path().to_owned()).collect::<Vec<_>>()
+        };
         assert!(paths(&look()).is_empty() && !xdg.join("draftboard").exists(), "nothing is made by looking");
 
         let own = RuntimeDir::at(&by_name.join("draftboard")).unwrap();

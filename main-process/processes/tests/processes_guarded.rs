@@ -57,7 +57,7 @@ fn shell(
     change: impl FnOnce(&mut ProgramLaunch),
 ) -> Result<GuardedProgram, GuardError> {
     let mut program = ProgramLaunch::new("sh", ["-c", script]);
-    program.environment = Environment::keep(["PATH"]).with(PART, "warden").with(MARK, mark);
+    program.environment = Environment::inheriting(["PATH"]).with(PART, "warden").with(MARK, mark);
     program.grace_period = Duration::from_secs(2);
     change(&mut program);
     spawn_guarded(&warden(), &program)

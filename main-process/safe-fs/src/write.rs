@@ -20,10 +20,14 @@ const TEMPORARY_PREFIX: &str = ".draftboard-saving-";
 
 /// Returns whether [`temporary_name`] generated this name. Such a file was left by a crash.
 pub fn is_temporary(name: &str) -> bool {
-    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    name.strip_prefix(TEMPORARY_PREFIX)
-        .and_then(|numbers| numbers.split_once('-'))
-        .is_some_and(|(process, number)| is_number(process) && is_number(number))
+    temporary_writer(name).is_some()
+}
+
+/// Returns the process that wrote a temporary file of this name.
+pub fn temporary_writer(name: &str) -> Option<u32> {
+    let (process, number) = name.strip_prefix(TEMPORARY_PREFIX)?.split_once('-')?;
+    number.parse::<u32>().ok()?;
+    process.parse().ok()
 }
 
 /// Returns a name for a temporary file. It contains the process id, so that two processes never share a name.

@@ -12,7 +12,7 @@ use shared_protocol::{
 use std::collections::HashMap;
 
 pub(super) struct BoardAt {
-    reached: ReachedWorkspace,
+    workspace: ReachedWorkspace,
     pub(super) board: Board,
     names: HashMap<NodeId, String>,
 }
@@ -20,7 +20,7 @@ pub(super) struct BoardAt {
 impl BoardAt {
     /// Finds the named board, or the only infrastructure board.
     pub(super) fn find(at: &WorkspaceArguments, named: Option<&str>) -> Result<Self, Refusal> {
-        let mut reached = ReachedWorkspace::at(at.workspace.as_deref())?;
+        let mut reached = ReachedWorkspace::resolve(at.workspace.as_deref())?;
         let document = reached.request(ReadDocument {})?;
         let mut boards: Vec<Board> =
             document.boards.into_iter().filter(|board| board.kind == BoardKind::Infrastructure).collect();
@@ -45,7 +45,7 @@ impl BoardAt {
         };
         let names = document.nodes.into_iter().filter(|node| node.board == board.id);
         let names = names.map(|node| (node.id, node.name.to_string())).collect();
-        Ok(Self { reached, board, names })
+        Ok(Self { workspace: reached, board, names })
     }
 
     /// Sends a request about the board's Terraform.
@@ -54,7 +54,7 @@ impl BoardAt {
         R: Request<Frame = WorkbenchRequest>,
         TerraformCall: From<(R, Responder<R::Response>)>,
     {
-        self.reached.terraform(request)
+        self.workspace.terraform(request)
     }
 
     /// The name of a node; its id when it was removed.
@@ -63,12 +63,12 @@ impl BoardAt {
     }
 
     /// Prints findings to standard error. Returns whether one is an error.
-    pub(super) fn complain(&self, findings: &[TerraformFindingView]) -> bool {
+    pub(super) fn print_findings(&self, findings: &[TerraformFindingView]) -> bool {
         for finding in findings {
             let severity = if finding.severity == ProblemSeverity::Error { "error" } else { "warning" };
             let node = finding.node.map(|node| format!("{}: ", self.name(node))).unwrap_or_default();
             let prop = finding.prop.as_ref().map(|prop| format!("{prop}: ")).unwrap_or_default();
-            format::complain(&format!("{severity}: {node}{prop}{}", finding.message));
+            format::print_warning(&format!("{severity}: {node}{prop}{}", finding.message));
         }
         findings.iter().any(|finding| finding.severity == ProblemSeverity::Error)
     }

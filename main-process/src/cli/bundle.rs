@@ -106,9 +106,9 @@ pub(super) fn run(verb: BundleVerb) -> ExitCode {
         | BundleVerb::Search { which, .. } => which,
     };
     let json = which.at.json;
-    let loaded = which.sources().and_then(|sources| standalone::load(&sources, format::complain));
+    let loaded = which.sources().and_then(|sources| standalone::load(&sources, format::print_warning));
     let found = loaded.and_then(|bundles| {
-        let left_out = !bundles.failed().is_empty();
+        let left_out = !bundles.load_failures().is_empty();
         let found = match &verb {
             BundleVerb::Validate(_) => Ok(validate(&bundles)),
             BundleVerb::Coverage(_) => Ok(coverage(&bundles)),
@@ -131,7 +131,7 @@ pub(super) fn run(verb: BundleVerb) -> ExitCode {
 }
 
 /// Names the bundle in each line when there are several.
-fn prefixed(bundles: &Bundles, bundle: &Bundle, line: &str) -> String {
+fn prefix_bundle(bundles: &Bundles, bundle: &Bundle, line: &str) -> String {
     if bundles.iter().len() > 1 { format!("{}: {line}", bundle.id()) } else { line.to_owned() }
 }
 
@@ -140,7 +140,7 @@ fn validate(bundles: &Bundles) -> BundleResult {
     for bundle in bundles.iter() {
         for finding in bundle.diagnostics() {
             failed |= finding.is_error();
-            lines.push(prefixed(bundles, bundle, &finding.to_line()));
+            lines.push(prefix_bundle(bundles, bundle, &finding.to_line()));
             data.push(with_bundle(bundle, finding));
         }
     }
@@ -159,7 +159,7 @@ fn coverage(bundles: &Bundles) -> BundleResult {
     for bundle in bundles.iter() {
         let mut relations = Map::new();
         for relation in bundle.coverage() {
-            lines.push(prefixed(bundles, bundle, &relation.to_line()));
+            lines.push(prefix_bundle(bundles, bundle, &relation.to_line()));
             relations.insert(relation.relation.clone(), relation.to_data().to_json());
         }
         data.insert(bundle.id().to_owned(), Value::Object(relations));
@@ -186,7 +186,7 @@ fn entities<'a>(
     for (bundle, entity) in found {
         let line =
             format!("{} {}  {}", entity.entity_type(), entity.id(), entity.title().unwrap_or_default());
-        lines.push(prefixed(bundles, bundle, line.trim_end()));
+        lines.push(prefix_bundle(bundles, bundle, line.trim_end()));
         data.push(brief(bundle, entity));
     }
     let words = if lines.is_empty() { nothing.to_owned() } else { lines.join("\n") };

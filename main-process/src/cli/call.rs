@@ -40,7 +40,7 @@ pub(super) fn run(
         note_page(&envelope["meta"]);
     } else {
         let error = &envelope["error"];
-        format::complain(&refusal(&error["message"], &error["code"], &error["details"]).to_string());
+        format::print_warning(&refusal(&error["message"], &error["code"], &error["details"]).to_string());
     }
     if ok { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
@@ -53,7 +53,7 @@ fn of_another(result: &Value, json: bool) -> ExitCode {
     } else {
         for block in result["content"].as_array().into_iter().flatten() {
             let text = block["text"].as_str().map_or_else(|| block.to_string(), str::to_owned);
-            if is_error { format::complain(&text) } else { format::print_visible(&text) }
+            if is_error { format::print_warning(&text) } else { format::print_visible(&text) }
         }
     }
     if is_error { ExitCode::FAILURE } else { ExitCode::SUCCESS }
@@ -151,7 +151,7 @@ fn note_page(meta: &Value) {
     if meta["hasMore"] == true
         && let Some(cursor) = meta["cursor"].as_str()
     {
-        format::complain(&format!(
+        format::print_warning(&format!(
             "{} of {} shown; add cursor={cursor} for the next page",
             meta["returned"], meta["total"]
         ));

@@ -12,7 +12,7 @@ use std::{
 };
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Connect {
+pub(super) struct ConnectClientArguments {
     pub(super) client: ConnectableClient,
     /// The configuration to change [default: project in a workspace if the client supports it, else user]
     #[arg(long, value_enum)]
@@ -27,7 +27,7 @@ pub(super) struct Connect {
     pub(super) at: super::WorkspaceArguments,
 }
 
-pub(super) fn run(asked: &Connect, roles: &Roles) -> ExitCode {
+pub(super) fn run(asked: &ConnectClientArguments, roles: &Roles) -> ExitCode {
     match attempt(asked, roles) {
         Ok((text, data)) if asked.at.json => {
             drop(text);
@@ -42,7 +42,7 @@ pub(super) fn run(asked: &Connect, roles: &Roles) -> ExitCode {
     }
 }
 
-fn attempt(asked: &Connect, roles: &Roles) -> Result<(String, serde_json::Value), Refusal> {
+fn attempt(asked: &ConnectClientArguments, roles: &Roles) -> Result<(String, serde_json::Value), Refusal> {
     let workspace = match &asked.at.workspace {
         Some(named) => Some(existing(named)?),
         None => workspace_at::find(None).ok().map(|found| found.canonicalize().unwrap_or(found)),

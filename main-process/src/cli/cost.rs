@@ -39,12 +39,12 @@ fn answer(asked: &CostArguments) -> Result<ExitCode, Refusal> {
     if asked.at.json {
         format::print_json(&json!({ "ok": true, "data": view }));
     } else {
-        format::print_visible(&words(&at, &view));
+        format::print_visible(&format_cost(&at, &view));
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn words(at: &BoardAt, view: &CostView) -> String {
+fn format_cost(at: &BoardAt, view: &CostView) -> String {
     let amount =
         |monthly: Option<f64>| monthly.map_or_else(|| "-".to_owned(), |monthly| format!("{monthly:.2}"));
     let mut rows: Vec<[String; 3]> = view

@@ -21,8 +21,9 @@ Example: draftboard edit -f network.json -m "Add the network""#;
 const MAX_BYTES: u64 = 32 << 20;
 
 pub(super) fn run(file: &Path, summary: Option<String>, at: &WorkspaceArguments) -> ExitCode {
-    let applied = read(file, summary)
-        .and_then(|command| ReachedWorkspace::at(at.workspace.as_deref())?.request(RunCommand { command }));
+    let applied = read(file, summary).and_then(|command| {
+        ReachedWorkspace::resolve(at.workspace.as_deref())?.request(RunCommand { command })
+    });
     format::exit(applied.map(|applied| format::print_response(&applied, at.json)), at.json)
 }
 

@@ -9,7 +9,7 @@ pub(super) fn run(board: &str, to: &Path, at: &WorkspaceArguments) -> ExitCode {
 }
 
 fn export(board: &str, to: &Path, at: &WorkspaceArguments) -> Result<ExitCode, Refusal> {
-    let mut reached = ReachedWorkspace::at(at.workspace.as_deref())?;
+    let mut reached = ReachedWorkspace::resolve(at.workspace.as_deref())?;
     let board = find_board(&mut reached, board)?;
     // The running Draftboard may have another current folder.
     let path = std::path::absolute(to).unwrap_or_else(|_| to.to_owned()).display().to_string();

@@ -28,7 +28,7 @@ pub(super) fn run(asked: &ImportArguments) -> ExitCode {
 }
 
 fn answer(asked: &ImportArguments) -> Result<ExitCode, Refusal> {
-    let mut reached = ReachedWorkspace::at(asked.at.workspace.as_deref())?;
+    let mut reached = ReachedWorkspace::resolve(asked.at.workspace.as_deref())?;
     // The running Draftboard may have another current folder.
     let folder = std::path::absolute(&asked.folder).unwrap_or_else(|_| asked.folder.clone());
     let import = ImportBoard { path: folder.display().to_string(), name: asked.into.clone() };

@@ -78,7 +78,8 @@ pub(super) fn run(asked: &ManifestVerb) -> ExitCode {
         ManifestVerb::Approve { manifest, at } => (at, approve(manifest, at)),
         ManifestVerb::Policy { tool, policy, at } => (
             at,
-            UpstreamSession::at(at).and_then(|mut session| session.manifest_policy(tool, (*policy).into())),
+            UpstreamSession::connect(at)
+                .and_then(|mut session| session.manifest_policy(tool, (*policy).into())),
         ),
         ManifestVerb::Secret { manifest, credential, at } => (at, secret(manifest, credential, at)),
     };
@@ -86,21 +87,21 @@ pub(super) fn run(asked: &ManifestVerb) -> ExitCode {
 }
 
 fn check(place: Option<&Path>, at: &WorkspaceArguments) -> Result<ExitCode, Refusal> {
-    let found = checked(place, at)?;
+    let found = check_manifests_at(place, at)?;
     let is_wrong = found
         .iter()
         .any(|manifest| manifest.problem.is_some() || manifest.tools.iter().any(|tool| tool.is_mistake));
     if at.json {
         format::print_json(&json!({ "ok": !is_wrong, "data": found }));
     } else {
-        format::print_visible(&words(&found));
+        format::print_visible(&format_manifests(&found));
     }
     Ok(if is_wrong { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
 fn approve(named: &str, at: &WorkspaceArguments) -> Result<ExitCode, Refusal> {
     person_is_here()?;
-    let mut session = UpstreamSession::at(at)?;
+    let mut session = UpstreamSession::connect(at)?;
     let manifest = find(&mut session, named)?;
     if let Some(problem) = &manifest.problem {
         return Err(Refusal::new(
@@ -114,14 +115,14 @@ fn approve(named: &str, at: &WorkspaceArguments) -> Result<ExitCode, Refusal> {
     }
     let hash = manifest.hash.clone().ok_or_else(unreadable)?;
     // On standard error: the person must see it, also when the output is redirected.
-    review::say(&words(std::slice::from_ref(&manifest)));
+    review::print_line(&format_manifests(std::slice::from_ref(&manifest)));
     session.decide(ApproveManifest { hash })?;
     session.print(&Value::Null, || format!("Approved {}", manifest.path))
 }
 
 fn secret(named: &str, credential: &str, at: &WorkspaceArguments) -> Result<ExitCode, Refusal> {
     person_is_here()?;
-    let mut session = UpstreamSession::at(at)?;
+    let mut session = UpstreamSession::connect(at)?;
     let manifest = find(&mut session, named)?;
     if !manifest.credentials.iter().any(|known| known.id == credential) {
         let message = format!("{} has no credential {credential}", manifest.path);
@@ -129,7 +130,7 @@ fn secret(named: &str, credential: &str, at: &WorkspaceArguments) -> Result<Exit
         return Err(Refusal::new(RefusalCode::NotFound, message).suggest(known));
     }
     let id = manifest.id.clone().ok_or_else(unreadable)?;
-    let typed = TypedSecret(review::ask_secret(&format!("Credential {credential} of {id}: "))?);
+    let typed = TypedSecret(review::prompt_secret(&format!("Credential {credential} of {id}: "))?);
     let credential = credential.to_owned();
     session.decide(SetManifestSecret { manifest: id, credential, secret: typed })?;
     session.print(&Value::Null, || "Saved the credential".to_owned())
@@ -161,7 +162,7 @@ fn find(session: &mut UpstreamSession, named: &str) -> Result<ManifestBrief, Ref
     })
 }
 
-fn checked(place: Option<&Path>, at: &WorkspaceArguments) -> Result<Vec<ManifestBrief>, Refusal> {
+fn check_manifests_at(place: Option<&Path>, at: &WorkspaceArguments) -> Result<Vec<ManifestBrief>, Refusal> {
     let places = match place {
         Some(place) if !place.exists() => {
             return Err(Refusal::new(RefusalCode::NotFound, format!("{} does not exist", place.display())));
@@ -182,7 +183,7 @@ fn checked(place: Option<&Path>, at: &WorkspaceArguments) -> Result<Vec<Manifest
     Ok(upstreams::check_manifests(&places))
 }
 
-fn words(found: &[ManifestBrief]) -> String {
+fn format_manifests(found: &[ManifestBrief]) -> String {
     if found.is_empty() {
         return "No manifests".to_owned();
     }

@@ -3,7 +3,7 @@
 use super::{Roles, StandaloneArguments, format, serve_bundles, workspace_at};
 use crate::logging::start_logging;
 use bridge::DraftboardConnector;
-use processes::start_apart;
+use processes::spawn_detached;
 use shared_protocol::{Refusal, RefusalCode, mcp::McpMode};
 use std::{
     fs::{self, OpenOptions},
@@ -78,7 +78,7 @@ impl DraftboardConnector for BridgeTarget {
         let workspace = self.to_launch().map_err(|refusal| refusal.to_string())?;
         tracing::info!(workspace = %workspace.display(), "starting Draftboard");
         let log = log_file().map_err(|error| error.to_string())?;
-        start_apart(&self.exe, &["serve".as_ref(), workspace.as_os_str()], log)
+        spawn_detached(&self.exe, &["serve".as_ref(), workspace.as_os_str()], log)
             .map_err(|error| error.to_string())
     }
 

@@ -288,7 +288,7 @@ enum Verb {
     #[command(
         after_help = "Examples:\n  draftboard connect claude-desktop\n  draftboard connect vscode -w ~/projects/parcels --print"
     )]
-    Connect(connect::Connect),
+    Connect(connect::ConnectClientArguments),
     /// Reviews proposals from agents
     #[command(
         after_help = "Each decision asks for a code that the running Draftboard shows in its own window or terminal.\n\n\
@@ -336,7 +336,7 @@ enum Verb {
     #[command(after_help = "Example: draftboard schema component > component.schema.json")]
     Schema {
         #[arg(value_enum)]
-        of: schema::SchemaOf,
+        of: schema::SchemaFormat,
     },
     /// Prints a shell completion script
     #[command(

@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
     process::ExitCode,
 };
-use workspace::{WorkspaceTemplate, create, now};
+use workspace::{WorkspaceTemplate, create, time_and_seed};
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 pub(super) enum TemplateArgument {
@@ -35,7 +35,7 @@ impl From<TemplateArgument> for WorkspaceTemplate {
 }
 
 pub(super) fn run(folder: &Path, template: TemplateArgument, json: bool) -> ExitCode {
-    match create(folder, template.into(), BoardId::from_bits(now().seed)) {
+    match create(folder, template.into(), BoardId::from_bits(time_and_seed().seed)) {
         Ok(()) => {
             let folder = folder.canonicalize().unwrap_or_else(|_| PathBuf::from(folder));
             if json {

@@ -41,7 +41,7 @@ fn display() -> Result<(), Refusal> {
 }
 
 fn raise(root: &Path, held: &LockError) -> ExitCode {
-    let raised = workspace_at::running(root).and_then(|client| match client {
+    let raised = workspace_at::connect_to_running(root).and_then(|client| match client {
         Some(mut client) => client.request(RaiseWindow {}).map_err(Refusal::from),
         None => Err(Refusal::new(RefusalCode::Conflict, held.to_string())),
     });

@@ -59,7 +59,7 @@ pub(super) fn run(verb: OverrideVerb, at: &WorkspaceArguments) -> ExitCode {
 }
 
 fn run_verb(verb: OverrideVerb, at: &WorkspaceArguments) -> Result<ExitCode, Refusal> {
-    let mut reached = ReachedWorkspace::at(at.workspace.as_deref())?;
+    let mut reached = ReachedWorkspace::resolve(at.workspace.as_deref())?;
     let document = reached.request(ReadDocument {})?;
     let command = match verb {
         OverrideVerb::List => return Ok(list(&reached.request(ListOverrides {})?, at.json)),
@@ -70,9 +70,9 @@ fn run_verb(verb: OverrideVerb, at: &WorkspaceArguments) -> Result<ExitCode, Ref
             let set = SetOverride { scope, instance, path: pointer(&path)?, value, component, locator };
             Command::SetOverrides { set: vec![set] }
         }
-        OverrideVerb::Clear(which) => Command::ClearOverrides(which.meant(&document)?),
+        OverrideVerb::Clear(which) => Command::ClearOverrides(which.to_selector(&document)?),
         OverrideVerb::Promote(which) => {
-            return promote(&which.meant(&document)?, &document, &mut reached, at.json);
+            return promote(&which.to_selector(&document)?, &document, &mut reached, at.json);
         }
     };
     Ok(format::print_response(&reached.request(RunCommand { command })?, at.json))
@@ -87,7 +87,7 @@ fn promote(
 ) -> Result<ExitCode, Refusal> {
     match reached.request(RunCommand { command: Command::PromoteOverrides(which.clone()) }) {
         Ok(done) if json => {
-            let applied = snapshot_of(document)?.chosen_overrides(which);
+            let applied = snapshot_of(document)?.select_overrides(which);
             let data = json!({
                 "revision": done.revision, "summary": done.summary, "applied": applied, "failed": [],
             });
@@ -111,7 +111,7 @@ fn snapshot_of(document: &GraphDocument) -> Result<Snapshot, Refusal> {
 }
 
 impl OverrideArguments {
-    fn meant(&self, document: &GraphDocument) -> Result<OverrideSelector, Refusal> {
+    fn to_selector(&self, document: &GraphDocument) -> Result<OverrideSelector, Refusal> {
         let Some(instance) = &self.instance else {
             return Ok(if self.orphaned { OverrideSelector::Orphaned } else { OverrideSelector::All });
         };

@@ -77,52 +77,52 @@ pub(super) fn run(verb: PreviewVerb, at: &WorkspaceArguments) -> ExitCode {
 }
 
 fn run_verb(verb: PreviewVerb, at: &WorkspaceArguments) -> Result<ExitCode, Refusal> {
-    let mut reached = ReachedWorkspace::at(at.workspace.as_deref())?;
+    let mut reached = ReachedWorkspace::resolve(at.workspace.as_deref())?;
     let json = at.json;
     match verb {
         PreviewVerb::List => {
-            let view = reached.running(ListPreviews {})?;
+            let view = reached.send_to_running(ListPreviews {})?;
             // The JSON names the kind of the response.
             Ok(format::print_result(&json!({ "all": view }), json, || sessions(&view)))
         }
         PreviewVerb::Start(what) => {
             let (shows, screen) = what.resolve(&mut reached)?;
-            let session = reached.running(StartPreview { shows, screen })?;
+            let session = reached.send_to_running(StartPreview { shows, screen })?;
             Ok(format::print_result(&json!({ "started": session }), json, || session.to_string()))
         }
         PreviewVerb::Stop { session } => {
-            Ok(format::print_response(&reached.running(StopPreview { session })?, json))
+            Ok(format::print_response(&reached.send_to_running(StopPreview { session })?, json))
         }
         PreviewVerb::Restart { session } => {
-            Ok(format::print_response(&reached.running(RestartPreview { session })?, json))
+            Ok(format::print_response(&reached.send_to_running(RestartPreview { session })?, json))
         }
         PreviewVerb::Close { session } => {
-            Ok(format::print_response(&reached.running(ClosePreview { session })?, json))
+            Ok(format::print_response(&reached.send_to_running(ClosePreview { session })?, json))
         }
         PreviewVerb::Navigate { session, page } => {
             let route = find_page(&reached.request(ReadDocument {})?, Some(&page))?;
-            Ok(format::print_response(&reached.running(NavigatePreview { session, route })?, json))
+            Ok(format::print_response(&reached.send_to_running(NavigatePreview { session, route })?, json))
         }
         PreviewVerb::Log { session } => {
-            let lines = reached.running(ReadPreviewLog { session, after: 0 })?;
+            let lines = reached.send_to_running(ReadPreviewLog { session, after: 0 })?;
             if json {
                 return Ok(format::print_result(&json!({ "log": lines }), true, String::new));
             }
             for line in lines {
-                format::print_visible(&format!("{:>5} {}", word(line.level), line.message));
+                format::print_visible(&format!("{:>5} {}", level_label(line.level), line.message));
             }
             Ok(ExitCode::SUCCESS)
         }
         PreviewVerb::Shot { session: Some(session), to, .. } => {
-            let path = absolute(to)?;
-            Ok(format::print_response(&reached.running(CapturePreview { session, path })?, json))
+            let path = absolute_path(to)?;
+            Ok(format::print_response(&reached.send_to_running(CapturePreview { session, path })?, json))
         }
         PreviewVerb::Shot { session: None, what, to } => {
-            let path = absolute(to)?;
+            let path = absolute_path(to)?;
             let (shows, screen) = what.resolve(&mut reached)?;
-            let session = reached.running(StartPreview { shows, screen })?;
-            let shot = reached.running(CapturePreview { session, path });
-            reached.running(ClosePreview { session })?;
+            let session = reached.send_to_running(StartPreview { shows, screen })?;
+            let shot = reached.send_to_running(CapturePreview { session, path });
+            reached.send_to_running(ClosePreview { session })?;
             Ok(format::print_response(&shot?, json))
         }
     }
@@ -179,7 +179,7 @@ fn find_page(document: &GraphDocument, named: Option<&str>) -> Result<shared_pro
     }
 }
 
-fn absolute(path: PathBuf) -> Result<String, Refusal> {
+fn absolute_path(path: PathBuf) -> Result<String, Refusal> {
     let whole = std::path::absolute(&path);
     whole.map(|path| path.display().to_string()).map_err(|error| {
         Refusal::new(RefusalCode::BadRequest, format!("{} is not a valid path: {error}", path.display()))
@@ -204,7 +204,7 @@ fn sessions(view: &PreviewsView) -> String {
     view.sessions.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-fn word(level: LogLevel) -> &'static str {
+fn level_label(level: LogLevel) -> &'static str {
     match level {
         LogLevel::Debug => "debug",
         LogLevel::Info => "info",

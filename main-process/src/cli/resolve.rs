@@ -17,7 +17,7 @@ pub(super) fn run(board: &str, keep: KeepArgument, at: &WorkspaceArguments) -> E
 }
 
 fn resolve(board: &str, keep: KeepArgument, at: &WorkspaceArguments) -> Result<ExitCode, Refusal> {
-    let mut reached = ReachedWorkspace::at(at.workspace.as_deref())?;
+    let mut reached = ReachedWorkspace::resolve(at.workspace.as_deref())?;
     let board = find_board(&mut reached, board)?;
     let keep = match keep {
         KeepArgument::Mine => ConflictResolution::Mine,

@@ -97,12 +97,12 @@ fn line(brief: &ProposalBrief) -> String {
     )
 }
 
-fn opened(client: &mut TerminalClient, proposal: String) -> Result<ProposalDetails, Refusal> {
+fn open_proposal(client: &mut TerminalClient, proposal: String) -> Result<ProposalDetails, Refusal> {
     Ok(client.request(ShowProposal { proposal })?)
 }
 
 fn show(mut client: TerminalClient, proposal: String, json: bool) -> Result<(), Refusal> {
-    let opened = opened(&mut client, proposal)?;
+    let opened = open_proposal(&mut client, proposal)?;
     if json {
         format::print_json(&serde_json::json!({ "ok": true, "data": opened }));
     } else {
@@ -224,14 +224,15 @@ fn field_lines(field: &FieldChange) -> Vec<String> {
 
 fn accept(mut client: TerminalClient, proposal: String, only: &[String], json: bool) -> Result<(), Refusal> {
     person_is_here()?;
-    let opened = opened(&mut client, proposal)?;
+    let opened = open_proposal(&mut client, proposal)?;
     print_opened(&opened);
     if let Some(obstacle) = opened.plan.as_ref().and_then(|plan| plan.obstacle()) {
         let message = format!("proposal {} cannot be accepted yet: {obstacle}", opened.brief.number);
         let hint = "Run the plan again in the window, or reject the proposal with a reason.";
         return Err(Refusal::new(RefusalCode::Conflict, message).hint(hint));
     }
-    let chosen = if only.is_empty() { None } else { Some(opened.with_dependencies(named(&opened, only)?)) };
+    let chosen =
+        if only.is_empty() { None } else { Some(opened.with_dependencies(select_subjects(&opened, only)?)) };
     if let Some(effect) = chosen.as_ref().and_then(|chosen| opened.effect_without_cause(chosen)) {
         let causes: Vec<String> = effect.effect_of.iter().map(ToString::to_string).collect();
         let message = format!("{} is a side effect of removing {}", effect.subject, causes.join(" or "));
@@ -240,7 +241,7 @@ fn accept(mut client: TerminalClient, proposal: String, only: &[String], json: b
     }
     if let Some(chosen) = chosen.as_ref().filter(|chosen| chosen.len() > only.len()) {
         let ids: Vec<String> = chosen.iter().map(ToString::to_string).collect();
-        say(&format!("Including dependencies: {}", ids.join(", ")));
+        print_line(&format!("Including dependencies: {}", ids.join(", ")));
     }
     let is_taken = |subject: &ProposalSubject| chosen.as_ref().is_none_or(|chosen| chosen.contains(subject));
     let destructive: BTreeSet<ProposalSubject> = opened
@@ -263,18 +264,18 @@ fn confirm_each(opened: &ProposalDetails, destructive: &BTreeSet<ProposalSubject
     let causes: Vec<&ProposedElement> = opened.elements.iter().filter(is_cause).collect();
     for (index, cause) in causes.iter().enumerate() {
         let name = format::visible_line(&cause.text);
-        say(&format!("Confirm {} of {}: {} {name}", index + 1, causes.len(), cause.subject));
+        print_line(&format!("Confirm {} of {}: {} {name}", index + 1, causes.len(), cause.subject));
         for effect in opened.effects_of(&cause.subject) {
-            say(&format!("  side effect: {} {}", effect.subject, format::visible_line(&effect.text)));
+            print_line(&format!("  side effect: {} {}", effect.subject, format::visible_line(&effect.text)));
         }
-        if !matches!(ask("Type y to confirm, or anything else to cancel: ")?.as_str(), "y" | "yes") {
+        if !matches!(prompt("Type y to confirm, or anything else to cancel: ")?.as_str(), "y" | "yes") {
             return Err(Refusal::new(RefusalCode::ConfirmationRequired, "nothing was decided"));
         }
     }
     Ok(())
 }
 
-fn named(opened: &ProposalDetails, only: &[String]) -> Result<Vec<ProposalSubject>, Refusal> {
+fn select_subjects(opened: &ProposalDetails, only: &[String]) -> Result<Vec<ProposalSubject>, Refusal> {
     let find = |id: &String| {
         let found = opened.elements.iter().find(|element| element.subject.to_string() == *id);
         found.map(|element| element.subject.clone()).ok_or_else(|| {
@@ -289,18 +290,21 @@ fn named(opened: &ProposalDetails, only: &[String]) -> Result<Vec<ProposalSubjec
 
 fn reject(mut client: TerminalClient, proposal: String, reason: String, json: bool) -> Result<(), Refusal> {
     person_is_here()?;
-    let opened = opened(&mut client, proposal)?;
+    let opened = open_proposal(&mut client, proposal)?;
     let ProposalBrief { id, version, .. } = opened.brief;
     decide(client, RejectProposal { proposal: id, version, reason }, json)
 }
 
 /// Submits a decision and asks the person for the code that Draftboard shows elsewhere.
-pub(super) fn confirmed<D: Request>(client: &mut TerminalClient, decision: D) -> Result<D::Response, Refusal>
+pub(super) fn decide_with_code<D: Request>(
+    client: &mut TerminalClient,
+    decision: D,
+) -> Result<D::Response, Refusal>
 where
     PersonDecision: From<D::Frame>,
 {
     person_is_here()?;
-    Ok(client.decide(decision, |place| ask(&format!("The code is shown in {place}. Code: ")))?)
+    Ok(client.decide(decision, |place| prompt(&format!("The code is shown in {place}. Code: ")))?)
 }
 
 fn decide(
@@ -308,7 +312,7 @@ fn decide(
     decision: impl Request<Response = DecidedProposal, Frame = ProposalDecision>,
     json: bool,
 ) -> Result<(), Refusal> {
-    let DecidedProposal { proposal, applied, notice } = confirmed(&mut client, decision)?;
+    let DecidedProposal { proposal, applied, notice } = decide_with_code(&mut client, decision)?;
     if json {
         let data = serde_json::json!({ "proposal": proposal, "applied": applied, "notice": notice });
         format::print_json(&serde_json::json!({ "ok": true, "data": data }));
@@ -334,36 +338,36 @@ pub(super) fn person_is_here() -> Result<(), Refusal> {
         .hint("Run this in a terminal, or decide in the window."))
 }
 
-pub(super) fn ask(question: &str) -> Result<String, Refusal> {
-    ask_within(question, 200)
+pub(super) fn prompt(question: &str) -> Result<String, Refusal> {
+    prompt_bounded(question, 200)
 }
 
-/// As [`ask`], for a key, a token or a passphrase: a terminal does not show it.
-pub(super) fn ask_secret(question: &str) -> Result<String, Refusal> {
+/// As [`prompt`], for a key, a token or a passphrase: a terminal does not show it.
+pub(super) fn prompt_secret(question: &str) -> Result<String, Refusal> {
     use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
     let stdin = std::io::stdin();
-    let Ok(shown) = tcgetattr(&stdin) else { return ask_within(question, 20_000) };
+    let Ok(shown) = tcgetattr(&stdin) else { return prompt_bounded(question, 20_000) };
     let mut hidden = shown.clone();
     hidden.local_modes.remove(LocalModes::ECHO);
     let is_hidden = tcsetattr(&stdin, OptionalActions::Flush, &hidden).is_ok();
-    let typed = ask_within(question, 20_000);
+    let typed = prompt_bounded(question, 20_000);
     if is_hidden {
-        say("");
+        print_line("");
         // The shell restores the terminal as well.
         let _ = tcsetattr(&stdin, OptionalActions::Now, &shown);
     }
     typed
 }
 
-fn ask_within(question: &str, limit: u64) -> Result<String, Refusal> {
-    say(question);
+fn prompt_bounded(question: &str, limit: u64) -> Result<String, Refusal> {
+    print_line(question);
     let mut typed = String::new();
     let read = std::io::Read::take(std::io::stdin().lock(), limit).read_line(&mut typed);
     read.map_err(|error| Refusal::new(RefusalCode::BadRequest, error.to_string()))?;
     Ok(typed.trim().to_owned())
 }
 
-pub(super) fn say(text: &str) {
+pub(super) fn print_line(text: &str) {
     let mut err = std::io::stderr().lock();
     let line = if text.ends_with(' ') { "" } else { "\n" };
     // A closed terminal shows in the answer.

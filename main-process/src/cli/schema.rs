@@ -7,14 +7,14 @@ use std::process::ExitCode;
 const COMPONENT_SCHEMA: &str = include_str!("../../../schemas/component.schema.json");
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
-pub(super) enum SchemaOf {
+pub(super) enum SchemaFormat {
     /// components/*.component.yaml and .json
     Component,
 }
 
-pub(super) fn run(of: SchemaOf) -> ExitCode {
+pub(super) fn run(of: SchemaFormat) -> ExitCode {
     match of {
-        SchemaOf::Component => format::print(COMPONENT_SCHEMA),
+        SchemaFormat::Component => format::print(COMPONENT_SCHEMA),
     }
     ExitCode::SUCCESS
 }

@@ -40,7 +40,7 @@ pub(super) fn run(
             ));
         }
     };
-    let launch = Launch { approval: bundles.standing_approval, ..Launch::of(session) };
+    let launch = Launch { approval: bundles.standing_approval, ..Launch::from_session(session) };
     match window::run(launch, roles, false, overrides, ready) {
         Ok(code) => code,
         Err(error) => format::refuse(&Refusal::new(RefusalCode::Internal, error.to_string()), json),

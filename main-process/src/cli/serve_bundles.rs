@@ -12,10 +12,10 @@ use std::process::ExitCode;
 /// Over standard input and output: nothing but MCP goes to standard output.
 pub(super) fn over_stdio(what: Result<StandaloneBundles, Refusal>) -> ExitCode {
     start_logging();
-    match what.and_then(|what| serve_stdio(what, format::complain)) {
+    match what.and_then(|what| serve_stdio(what, format::print_warning)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(refusal) => {
-            format::complain(&refusal.to_string());
+            format::print_warning(&refusal.to_string());
             ExitCode::FAILURE
         }
     }
@@ -25,12 +25,12 @@ pub(super) fn over_http(what: Result<StandaloneBundles, Refusal>, port: Option<u
     start_logging();
     let served = what.and_then(|what| {
         let stops =
-            window::stops().map_err(|error| Refusal::new(RefusalCode::Internal, error.to_string()))?;
+            window::stop_signals().map_err(|error| Refusal::new(RefusalCode::Internal, error.to_string()))?;
         let names: Vec<String> = what.sources.iter().map(|source| source.id.clone()).collect();
         serve_http(
             what,
             port.unwrap_or(DEFAULT_PORT),
-            format::complain,
+            format::print_warning,
             |listening| {
                 let (url, discovery) = (&listening.url, listening.discovery.display());
                 format::print(&match json {

@@ -14,7 +14,7 @@ use shared_protocol::{
 };
 use std::{path::Path, sync::Arc, thread::JoinHandle, time::Duration};
 use user_folders as paths;
-use workspace::now;
+use workspace::time_and_seed;
 use workspace::{Mutation, Workspace};
 
 const RESPONSE_LIMIT: Duration = Duration::from_secs(150);
@@ -63,8 +63,8 @@ pub(super) fn import(
 ) -> Result<ImportedBoard, Refusal> {
     let ImportBoard { path, name } = request;
     let (files, snapshot) = (Arc::clone(workspace.files()), workspace.snapshot().clone());
-    let apply = |mutation| workspace.execute(&mutation, actor, now()).map(|(applied, _)| applied);
-    terraform_worker::import(&files, &snapshot, Path::new(path), name.as_deref(), now(), apply)
+    let apply = |mutation| workspace.execute(&mutation, actor, time_and_seed()).map(|(applied, _)| applied);
+    terraform_worker::import(&files, &snapshot, Path::new(path), name.as_deref(), time_and_seed(), apply)
 }
 
 impl Drop for StandaloneTerraform {

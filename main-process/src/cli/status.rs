@@ -16,7 +16,7 @@ pub(super) fn run(at: &WorkspaceArguments) -> ExitCode {
         Some(root) => {
             let status = InstanceStatus::of_workspace(root);
             format::exit(
-                status.map(|status| format::print_result(&status.data(), at.json, || status.words())),
+                status.map(|status| format::print_result(&status.data(), at.json, || status.format_text())),
                 at.json,
             )
         }
@@ -32,9 +32,9 @@ struct InstanceStatus {
 
 impl InstanceStatus {
     fn of_workspace(root: &Path) -> Result<Self, Refusal> {
-        let mut reached = ReachedWorkspace::at(Some(root))?;
+        let mut reached = ReachedWorkspace::resolve(Some(root))?;
         let instance = reached.request(DescribeInstance {})?;
-        let agents = reached.running(ViewAgents {}).ok();
+        let agents = reached.send_to_running(ViewAgents {}).ok();
         Ok(Self { instance, agents })
     }
 
@@ -50,8 +50,8 @@ impl InstanceStatus {
         data
     }
 
-    fn words(&self) -> String {
-        let agents = self.agents.as_ref().map_or_else(String::new, |view| format::agents_line(view));
+    fn format_text(&self) -> String {
+        let agents = self.agents.as_ref().map_or_else(String::new, format::agents_line);
         format!("{}{agents}", format::instance_line(&self.instance))
     }
 }
@@ -60,17 +60,19 @@ impl InstanceStatus {
 fn list(json: bool) -> Result<ExitCode, Refusal> {
     let dirs = RuntimeDirs::of_user();
     for reason in dirs.unsafe_ones() {
-        format::complain(&format!("skipped a folder: {reason}"));
+        format::print_warning(&format!("skipped a folder: {reason}"));
     }
-    let records = instance::list(dirs.usable())
+    let records = instance::list(dirs.directories())
         .map_err(|error| Refusal::new(RefusalCode::StorageError, error.to_string()))?;
     let describe = |record: &DiscoveryRecord| {
-        InstanceStatus::of_record(record).inspect_err(|refusal| format::complain(&refusal.to_string())).ok()
+        InstanceStatus::of_record(record)
+            .inspect_err(|refusal| format::print_warning(&refusal.to_string()))
+            .ok()
     };
     let running: Vec<InstanceStatus> = records.iter().filter_map(describe).collect();
     let data: Vec<_> = running.iter().map(InstanceStatus::data).collect();
     Ok(format::print_result(&data, json, || match running.is_empty() {
         true => format!("No Draftboard is running: {dirs}"),
-        false => running.iter().map(InstanceStatus::words).collect::<Vec<_>>().join("\n"),
+        false => running.iter().map(InstanceStatus::format_text).collect::<Vec<_>>().join("\n"),
     }))
 }

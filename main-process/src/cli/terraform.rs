@@ -83,7 +83,7 @@ impl TerraformCommand {
         let mut at = BoardAt::find(&asked.at, asked.board.as_deref())?;
         let board = at.board.id;
         let view = at.request(GenerateHcl { board })?;
-        at.complain(&view.findings);
+        at.print_findings(&view.findings);
         // The running Draftboard has its own environment.
         let given = |name: &String| Some((name.clone(), std::env::var(format!("TF_VAR_{name}")).ok()?));
         let secrets = view.secrets.iter().filter_map(given).collect();
@@ -98,16 +98,16 @@ impl TerraformCommand {
             tracing::warn!(%error, "Ctrl+C ends this command and not the run");
         }
         let mut session = Self { at, json: asked.at.json, secrets, interrupted, needs_init: false };
-        session.tell_interrupted()?;
+        session.print_interrupted()?;
         Ok(session)
     }
 
     /// Warns of an interrupted run before anything else runs.
-    fn tell_interrupted(&mut self) -> Result<(), Refusal> {
+    fn print_interrupted(&mut self) -> Result<(), Refusal> {
         let board = self.at.board.id;
         let runs = self.at.request(ListRuns { board })?;
         if let Some(run) = runs.first().filter(|run| run.state == TerraformRunState::Interrupted) {
-            format::complain(&format!(
+            format::print_warning(&format!(
                 "the last run was interrupted when Draftboard ended. Its log is {}; run plan to see the current state",
                 run.log
             ));
@@ -117,15 +117,15 @@ impl TerraformCommand {
 
     fn run(&mut self, verb: TerraformVerb) -> Result<ExitCode, Refusal> {
         match verb {
-            TerraformVerb::Init => self.only(TerraformOperation::Init),
-            TerraformVerb::Validate => self.only(TerraformOperation::Validate),
-            TerraformVerb::Plan => self.only(TerraformOperation::Plan),
+            TerraformVerb::Init => self.run_only(TerraformOperation::Init),
+            TerraformVerb::Validate => self.run_only(TerraformOperation::Validate),
+            TerraformVerb::Plan => self.run_only(TerraformOperation::Plan),
             TerraformVerb::Apply => {
-                self.planned(TerraformOperation::Plan, "yes", "Type yes to apply this plan")
+                self.run_planned(TerraformOperation::Plan, "yes", "Type yes to apply this plan")
             }
             TerraformVerb::Destroy => {
                 let name = self.at.board.name.to_string();
-                self.planned(
+                self.run_planned(
                     TerraformOperation::PlanDestroy,
                     &name,
                     "Type the board's name to destroy all its resources",
@@ -134,8 +134,8 @@ impl TerraformCommand {
         }
     }
 
-    fn only(&mut self, operation: TerraformOperation) -> Result<ExitCode, Refusal> {
-        let (run, lines) = self.follow(operation)?;
+    fn run_only(&mut self, operation: TerraformOperation) -> Result<ExitCode, Refusal> {
+        let (run, lines) = self.run_to_end(operation)?;
         let plan = match operation {
             TerraformOperation::Plan if is_success(&run) => self.plan()?,
             _ => Vec::new(),
@@ -144,28 +144,28 @@ impl TerraformCommand {
     }
 
     /// Plans, shows, asks, and applies what was shown.
-    fn planned(
+    fn run_planned(
         &mut self,
         planning: TerraformOperation,
         expected: &str,
         question: &str,
     ) -> Result<ExitCode, Refusal> {
-        let (run, lines) = self.follow(planning)?;
+        let (run, lines) = self.run_to_end(planning)?;
         if !is_success(&run) {
             return Ok(self.answer(&run, &lines, &[]));
         }
         let plan = self.plan()?;
         if plan.is_empty() {
-            format::complain("no changes: the real resources match the board");
+            format::print_warning("no changes: the real resources match the board");
             return Ok(self.answer(&run, &lines, &plan));
         }
         for change in &plan {
-            eprint_visible(&format!("{} {}", word(change.action), change.address));
+            eprint_visible(&format!("{} {}", action_label(change.action), change.address));
         }
-        if !asks(&format!("{question}, or anything else to cancel: "), expected) {
+        if !confirm(&format!("{question}, or anything else to cancel: "), expected) {
             return Err(Refusal::new(RefusalCode::ConfirmationRequired, "nothing was changed"));
         }
-        let (run, lines) = self.follow(TerraformOperation::ApplyPlan)?;
+        let (run, lines) = self.run_to_end(TerraformOperation::ApplyPlan)?;
         Ok(self.answer(&run, &lines, &plan))
     }
 
@@ -175,7 +175,7 @@ impl TerraformCommand {
     }
 
     /// Starts a run and shows what it says until it has ended.
-    fn follow(
+    fn run_to_end(
         &mut self,
         operation: TerraformOperation,
     ) -> Result<(TerraformRunView, Vec<TerraformRunLine>), Refusal> {
@@ -192,7 +192,7 @@ impl TerraformCommand {
             from += lines.len() as u64;
             let is_last = lines.len() < MAX_RUN_LINES && from >= view.lines;
             for line in lines {
-                self.needs_init |= operation != TerraformOperation::Init && asks_for_init(&line.text);
+                self.needs_init |= operation != TerraformOperation::Init && needs_init_hint(&line.text);
                 if !self.json {
                     show(&line);
                 } else if kept.len() < MAX_KEPT_LINES {
@@ -206,10 +206,10 @@ impl TerraformCommand {
     }
 
     fn cancel(&mut self, run: TerraformRunId) {
-        format::complain("cancelling the run; press Ctrl+C again to stop waiting for it");
+        format::print_warning("cancelling the run; press Ctrl+C again to stop waiting for it");
         // The run may have ended meanwhile.
         if let Err(refusal) = self.at.request(CancelRun { run }) {
-            format::complain(&refusal.to_string());
+            format::print_warning(&refusal.to_string());
         }
     }
 
@@ -219,9 +219,12 @@ impl TerraformCommand {
             let data: Value = json!({ "run": run, "lines": lines, "changes": plan });
             format::print_json(&json!({ "ok": success, "data": data }));
         } else if !success {
-            format::complain(&format!("the run failed; the log is {}", run.log));
+            format::print_warning(&format!("the run failed; the log is {}", run.log));
             if self.needs_init {
-                format::complain(&format!("Run `draftboard terraform init {}` first.", self.at.board.name));
+                format::print_warning(&format!(
+                    "Run `draftboard terraform init {}` first.",
+                    self.at.board.name
+                ));
             }
         }
         if success { ExitCode::SUCCESS } else { ExitCode::FAILURE }
@@ -233,11 +236,11 @@ fn is_success(run: &TerraformRunView) -> bool {
 }
 
 /// Terraform and OpenTofu name the command in their details.
-fn asks_for_init(line: &str) -> bool {
+fn needs_init_hint(line: &str) -> bool {
     line.contains("terraform init") || line.contains("tofu init")
 }
 
-fn word(action: PlannedAction) -> &'static str {
+fn action_label(action: PlannedAction) -> &'static str {
     match action {
         PlannedAction::Create => "create ",
         PlannedAction::Update => "update ",
@@ -257,7 +260,7 @@ fn eprint_visible(text: &str) {
 }
 
 /// Asks at the terminal.
-fn asks(question: &str, expected: &str) -> bool {
+fn confirm(question: &str, expected: &str) -> bool {
     let mut err = std::io::stderr().lock();
     drop(write!(err, "{question}").and_then(|()| err.flush()));
     drop(err);

@@ -14,8 +14,8 @@ use serde_json::json;
 use shared_protocol::{
     Refusal, RefusalCode,
     decisions::{
-        ApproveTools, CallTool, DeleteServer, EnableServer, SetManifestPolicy, SetServerSecret, SetTool,
-        UpdateServer, UpstreamDecision,
+        ApproveTools, CallTool, DeleteServer, EnableServer, ManagedServerDecision, SetManifestPolicy,
+        SetServerSecret, SetTool, UpdateServer,
     },
     request::Request,
     requests::{
@@ -24,8 +24,8 @@ use shared_protocol::{
         StartServer, StopServer, WithdrawTool, WorkbenchRequest,
     },
     upstreams::{
-        ServerDetails, ServerId, ServerImportInput, ToolApproval, ToolCall, ToolCallPolicy, ToolView,
-        TypedSecret, UpstreamsView,
+        ManagedServersView, ServerDetails, ServerId, ServerImportInput, ToolApproval, ToolCall,
+        ToolCallPolicy, ToolView, TypedSecret,
     },
 };
 use std::{io::Read as _, path::PathBuf, process::ExitCode};
@@ -241,13 +241,13 @@ pub(super) struct UpstreamSession {
 }
 
 pub(super) fn run(asked: UpstreamVerb) -> ExitCode {
-    let at = asked.at().clone();
-    let done = UpstreamSession::at(&at).and_then(|session| session.run(asked));
+    let at = asked.workspace_arguments().clone();
+    let done = UpstreamSession::connect(&at).and_then(|session| session.run(asked));
     done.unwrap_or_else(|refusal| format::refuse(&refusal, at.json))
 }
 
 impl UpstreamVerb {
-    fn at(&self) -> &WorkspaceArguments {
+    fn workspace_arguments(&self) -> &WorkspaceArguments {
         match self {
             Self::Add(add) => &add.at,
             Self::Edit(edit) => &edit.at,
@@ -274,7 +274,7 @@ impl UpstreamVerb {
 }
 
 impl UpstreamSession {
-    pub(super) fn at(at: &WorkspaceArguments) -> Result<Self, Refusal> {
+    pub(super) fn connect(at: &WorkspaceArguments) -> Result<Self, Refusal> {
         let record = workspace_at::instance(at.workspace.as_deref())?;
         Ok(Self { client: TerminalClient::connect(&record)?, json: at.json })
     }
@@ -300,10 +300,10 @@ impl UpstreamSession {
             }
             UpstreamVerb::Import { file: Some(file), only, dry_run, .. } => self.import(&file, only, dry_run),
             UpstreamVerb::Search { query, registry, .. } => {
-                let registry = registry.map(|place| absolute(&place));
+                let registry = registry.map(|place| absolute_path(&place));
                 let found = self.request(SearchServerRegistry { registry, query })?;
                 let is_empty = found.is_empty();
-                self.print(&found, || managed_servers::found(&found))?;
+                self.print(&found, || managed_servers::format_registry_servers(&found))?;
                 Ok(if is_empty { ExitCode::FAILURE } else { ExitCode::SUCCESS })
             }
             UpstreamVerb::Enable { server, .. } => {
@@ -352,7 +352,7 @@ impl UpstreamSession {
             }
             UpstreamVerb::Secret { server, part, .. } => {
                 person_is_here()?;
-                let secret = TypedSecret(review::ask_secret(&format!("The secret {part} of {server}: "))?);
+                let secret = TypedSecret(review::prompt_secret(&format!("The secret {part} of {server}: "))?);
                 let details = self.decide(SetServerSecret { server: id(server), part, secret })?;
                 self.print_server(&details)
             }
@@ -374,14 +374,14 @@ impl UpstreamSession {
     }
 
     /// Decides with the code that Draftboard shows elsewhere.
-    pub(super) fn decide<D: Request<Frame = UpstreamDecision>>(
+    pub(super) fn decide<D: Request<Frame = ManagedServerDecision>>(
         &mut self,
         decision: D,
     ) -> Result<D::Response, Refusal> {
-        review::confirmed(&mut self.client, decision)
+        review::decide_with_code(&mut self.client, decision)
     }
 
-    pub(super) fn view(&mut self) -> Result<UpstreamsView, Refusal> {
+    pub(super) fn view(&mut self) -> Result<ManagedServersView, Refusal> {
         self.request(ListServers {})
     }
 
@@ -428,7 +428,7 @@ impl UpstreamSession {
         let skipped = view.skipped;
         let data = json!({ "servers": servers, "refused": refused, "skipped": skipped });
         self.print(&data, || {
-            managed_servers::imported(&servers, &refused) + &managed_servers::skipped(&skipped)
+            managed_servers::format_imported(&servers, &refused) + &managed_servers::format_skipped(&skipped)
         })?;
         Ok(if is_whole { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
@@ -474,7 +474,7 @@ impl UpstreamSession {
             let waits = tool.approval != ToolApproval::Approved;
             if is_named || (named.is_empty() && waits) {
                 // On standard error: the person must see it, also when the output is redirected.
-                review::say(&managed_servers::tool(tool));
+                review::print_line(&managed_servers::tool(tool));
                 tools.push((tool.name.clone(), tool.hash.clone()));
             }
         }
@@ -532,14 +532,14 @@ impl UpstreamSession {
         if self.json {
             format::print_json(&json!({ "ok": !result.is_error, "data": value }));
         } else {
-            format::print_visible(&managed_servers::called(&value));
+            format::print_visible(&managed_servers::format_call_result(&value));
         }
         Ok(if result.is_error { ExitCode::FAILURE } else { ExitCode::SUCCESS })
     }
 }
 
 /// Makes the path of an index absolute: the running Draftboard reads it.
-fn absolute(place: &str) -> String {
+fn absolute_path(place: &str) -> String {
     if place.starts_with("http://") || place.starts_with("https://") {
         return place.to_owned();
     }

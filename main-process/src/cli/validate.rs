@@ -15,7 +15,7 @@ pub(super) fn run(folder: Option<&Path>, at: &WorkspaceArguments) -> ExitCode {
 
 /// The problems of the workspace and of the Terraform files of its boards.
 fn validate(root: Option<&Path>) -> Result<(Vec<WorkspaceProblem>, format::ElementNames), Refusal> {
-    let mut reached = ReachedWorkspace::at(root)?;
+    let mut reached = ReachedWorkspace::resolve(root)?;
     let mut problems = reached.request(ListProblems {})?;
     let document = reached.request(ReadDocument {})?;
     for board in document.boards.iter().filter(|board| board.kind == BoardKind::Infrastructure) {
@@ -48,5 +48,5 @@ fn validate(root: Option<&Path>) -> Result<(Vec<WorkspaceProblem>, format::Eleme
     }
     problems.sort();
     problems.dedup();
-    Ok((problems, format::ElementNames::of(&document)))
+    Ok((problems, format::ElementNames::from_document(&document)))
 }

@@ -37,7 +37,7 @@ pub(super) fn run(
     overrides: agents::SettingsOverrides,
     ready: impl FnOnce(Option<&str>),
 ) -> anyhow::Result<ExitCode> {
-    let stops = stops()?;
+    let stops = stop_signals()?;
     let role = if window { CrashRole::Main } else { CrashRole::Serve };
     let _marker = RunningMarker::place(role)
         .inspect_err(|error| tracing::warn!(%error, "an unexpected end of this run will not be noticed"));
@@ -54,7 +54,7 @@ pub(super) fn run(
         upstreams: upstreams.clone(),
     };
     let (process, signals) = ProcessHandle::new(window, std::mem::take(&mut launch.failed));
-    let terminals = TerminalServer::starter(services.clone(), process.clone());
+    let terminals = TerminalServer::server_factory(services.clone(), process.clone());
     let (host, writer) = WriterHandle::start(launch, process.clone(), services.clone(), terminals)?;
     let router = Router { writer: host.clone(), services, process };
     let around = Arc::new(TerraformWriterLink { host: host.clone(), agents: agents.clone() });
@@ -90,7 +90,7 @@ pub(super) fn run(
     if window {
         supervisor.start(renderer(roles))?;
     }
-    let code = attend(&router, &children, &signals, &stops);
+    let code = wait_for_end(&router, &children, &signals, &stops);
     supervisor.shutdown(STOP_LIMIT);
     upstreams.stop();
     agents.stop();
@@ -122,7 +122,7 @@ fn renderer(roles: &Roles) -> ChildSpec {
 }
 
 /// Ctrl+C and the like, as messages.
-pub(super) fn stops() -> anyhow::Result<Receiver<i32>> {
+pub(super) fn stop_signals() -> anyhow::Result<Receiver<i32>> {
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
     let (sender, receiver) = crossbeam_channel::bounded(4);
     std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
@@ -135,7 +135,7 @@ pub(super) fn stops() -> anyhow::Result<Receiver<i32>> {
 }
 
 /// Until somebody asks for the end, the window is closed, or it crashed too often.
-fn attend(
+fn wait_for_end(
     router: &Router,
     children: &Receiver<ChildEvent>,
     signals: &Receiver<ProcessSignal>,
@@ -185,7 +185,7 @@ fn child_event(router: &Router, event: ChildEvent) -> Option<ExitCode> {
             None
         }
         ChildEventKind::GaveUp { reason } => {
-            format::complain(&format!(
+            format::print_warning(&format!(
                 "the window failed {MAX_CRASHES} times in a row (last: {reason}) and will not be restarted.\nNo data is lost: \
                  every acknowledged change is in the journal.\nRun `draftboard doctor` to see what is missing, or `draftboard \
                  serve` to work without a window."

@@ -15,7 +15,7 @@ use shared_protocol::{
 };
 use std::path::{Path, PathBuf};
 use terminal_client::TerminalClient;
-use workspace::{OpenWorkspaceError, Workspace, now};
+use workspace::{OpenWorkspaceError, Workspace, time_and_seed};
 
 /// The named folder, or the nearest one upwards that is a workspace.
 pub(super) fn find(named: Option<&Path>) -> Result<PathBuf, Refusal> {
@@ -41,7 +41,7 @@ pub(super) enum ReachedWorkspace {
 
 impl ReachedWorkspace {
     /// The named workspace, or the one around the current folder.
-    pub(super) fn at(named: Option<&Path>) -> Result<Self, Refusal> {
+    pub(super) fn resolve(named: Option<&Path>) -> Result<Self, Refusal> {
         Self::open(&find(named)?)
     }
 
@@ -49,13 +49,13 @@ impl ReachedWorkspace {
         if !root.join("draftboard.toml").exists() {
             return Err(OpenWorkspaceError::no_workspace(root).into());
         }
-        if let Some(client) = running(root)? {
+        if let Some(client) = connect_to_running(root)? {
             return Ok(Self::Running(Box::new(client)));
         }
         match WorkspaceLock::acquire(root) {
             Ok(lock) => {
                 let opened =
-                    Workspace::open_signed(root, now(), &device_keys::proof_files(), device_keys::key())?;
+                    Workspace::open_signed(root, time_and_seed(), &device_keys::proof_files(), device_keys::key())?;
                 let workspace = Box::new(opened);
                 Ok(Self::Direct { workspace, terraform: StandaloneTerraform::default(), _lock: lock })
             }
@@ -76,7 +76,8 @@ impl ReachedWorkspace {
             Self::Running(client) => Ok(client.request(request)?),
             Self::Direct { workspace, .. } => {
                 let actor = terminal_actor();
-                let mut turn = WorkspaceTurn { workspace, actor: &actor, moment: now(), patches: Vec::new() };
+                let mut turn =
+                    WorkspaceTurn { workspace, actor: &actor, moment: time_and_seed(), patches: Vec::new() };
                 request.handle(&mut turn)
             }
         }
@@ -107,7 +108,7 @@ impl ReachedWorkspace {
     }
 
     /// Sends a request that only a running Draftboard can handle.
-    pub(super) fn running<R: Request<Frame = WorkbenchRequest>>(
+    pub(super) fn send_to_running<R: Request<Frame = WorkbenchRequest>>(
         &mut self,
         request: R,
     ) -> Result<R::Response, Refusal> {
@@ -132,7 +133,8 @@ pub(super) fn instance(named: Option<&Path>) -> Result<DiscoveryRecord, Refusal>
     let unavailable = |error: String| Refusal::new(RefusalCode::StorageError, error);
     let dirs = RuntimeDirs::of_user();
     if let Ok(root) = find(named) {
-        let record = instance::find(dirs.usable(), &root).map_err(|error| unavailable(error.to_string()))?;
+        let record =
+            instance::find(dirs.directories(), &root).map_err(|error| unavailable(error.to_string()))?;
         return record.ok_or_else(|| {
             let root = root.display();
             Refusal::new(RefusalCode::NotFound, format!("no Draftboard has {root} open: {dirs}")).hint(
@@ -142,7 +144,7 @@ pub(super) fn instance(named: Option<&Path>) -> Result<DiscoveryRecord, Refusal>
             )
         });
     }
-    let mut records = instance::list(dirs.usable()).map_err(|error| unavailable(error.to_string()))?;
+    let mut records = instance::list(dirs.directories()).map_err(|error| unavailable(error.to_string()))?;
     match (records.len(), records.pop()) {
         (1, Some(only)) => Ok(only),
         (0, _) | (_, None) => Err(Refusal::new(
@@ -162,9 +164,9 @@ pub(super) fn instance(named: Option<&Path>) -> Result<DiscoveryRecord, Refusal>
 }
 
 /// A client of the Draftboard that has this workspace open, if there is one.
-pub(super) fn running(root: &Path) -> Result<Option<TerminalClient>, Refusal> {
+pub(super) fn connect_to_running(root: &Path) -> Result<Option<TerminalClient>, Refusal> {
     let unavailable = |error: String| Refusal::new(RefusalCode::StorageError, error);
     let dirs = RuntimeDirs::of_user();
-    let record = instance::find(dirs.usable(), root).map_err(|error| unavailable(error.to_string()))?;
+    let record = instance::find(dirs.directories(), root).map_err(|error| unavailable(error.to_string()))?;
     record.map(|record| TerminalClient::connect(&record)).transpose().map_err(Refusal::from)
 }

@@ -310,7 +310,7 @@ fn a_presence_out_of_bounds_is_ignored_and_the_connection_goes_on() {
 fn batches_within_batches_do_not_exhaust_the_stack() {
     let running = Running::start();
     let batch = |commands| Command::Batch { summary: None, commands };
-    let say = |command| request(0, RunCommand { command: command });
+    let say = |command| request(0, RunCommand { command });
     let bytes = |message: &FromRenderer| encode(message, MAX_FROM_RENDERER_BYTES).unwrap()[4..].to_vec();
     // One more level adds this in front.
     let (none, one) = (bytes(&say(batch(vec![]))), bytes(&say(batch(vec![batch(vec![])]))));

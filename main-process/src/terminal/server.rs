@@ -39,12 +39,12 @@ static NEXT_CONNECTION: AtomicU64 = AtomicU64::new(1);
 /// the workspace that replaces it.
 pub(crate) struct TerminalServer {
     _stop: UnixStream,
-    over: Arc<AtomicBool>,
+    is_closed: Arc<AtomicBool>,
 }
 
 impl Drop for TerminalServer {
     fn drop(&mut self) {
-        self.over.store(true, Ordering::SeqCst);
+        self.is_closed.store(true, Ordering::SeqCst);
     }
 }
 
@@ -54,12 +54,12 @@ struct TerminalContext {
     token: InstanceToken,
     router: Router,
     /// The workspace was closed.
-    over: Arc<AtomicBool>,
+    is_closed: Arc<AtomicBool>,
 }
 
 impl TerminalServer {
     /// Starts a server for each workspace that the writer opens.
-    pub(crate) fn starter(services: Services, process: ProcessHandle) -> ServeTerminals {
+    pub(crate) fn server_factory(services: Services, process: ProcessHandle) -> ServeTerminals {
         Arc::new(move |instance, writer| {
             let (writer, services, process) = (writer.clone(), services.clone(), process.clone());
             Ok(Box::new(Self::start(instance, Router { writer, services, process })?))
@@ -72,12 +72,12 @@ impl TerminalServer {
         let (over, token) = (Arc::new(AtomicBool::new(false)), instance.record().token.clone());
         // Requests that wait for the writer while another workspace is opened are refused as well.
         router.writer = router.writer.bound_to(Arc::clone(&over));
-        let context = TerminalContext { token, router, over: Arc::clone(&over) };
+        let context = TerminalContext { token, router, is_closed: Arc::clone(&over) };
         let (stop, stopped) = UnixStream::pair()?;
         std::thread::Builder::new()
             .name("terminals".to_owned())
             .spawn(move || listen(&listener, &stopped, &context))?;
-        Ok(Self { _stop: stop, over })
+        Ok(Self { _stop: stop, is_closed: over })
     }
 }
 
@@ -111,7 +111,7 @@ fn listen(listener: &UnixListener, stopped: &UnixStream, context: &TerminalConte
         let context = context.clone();
         let count = Arc::clone(&open);
         let serve = move || {
-            if let Err(reason) = converse(stream, &context, IDLE_LIMIT) {
+            if let Err(reason) = serve_connection(stream, &context, IDLE_LIMIT) {
                 tracing::info!(%reason, "a terminal's connection ended");
             }
             count.fetch_sub(1, Ordering::SeqCst);
@@ -124,8 +124,12 @@ fn listen(listener: &UnixListener, stopped: &UnixStream, context: &TerminalConte
 }
 
 /// Serves one connection; `Err` is the reason why this side ended it.
-fn converse(mut stream: UnixStream, context: &TerminalContext, limit: Duration) -> Result<(), String> {
-    let TerminalContext { token, router, over } = context;
+fn serve_connection(
+    mut stream: UnixStream,
+    context: &TerminalContext,
+    limit: Duration,
+) -> Result<(), String> {
+    let TerminalContext { token, router, is_closed: over } = context;
     check_peer(&stream).map_err(|error| error.to_string())?;
     stream.set_nonblocking(false).map_err(|error| error.to_string())?;
     stream.set_write_timeout(Some(limit)).map_err(|error| error.to_string())?;
@@ -184,7 +188,7 @@ fn converse(mut stream: UnixStream, context: &TerminalContext, limit: Duration) 
             FromTerminal::Mcp => match router.services.agents.admit_bridge() {
                 Ok(()) => {
                     send(&mut stream, &ToTerminal::Response(serde_json::Value::Null))?;
-                    return router.services.agents.hand_over(stream).map_err(|refusal| refusal.message);
+                    return router.services.agents.serve_bridge(stream).map_err(|refusal| refusal.message);
                 }
                 Err(refusal) => ToTerminal::Refused(refusal),
             },

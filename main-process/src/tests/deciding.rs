@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use shared_protocol::{
     Command, GraphDocument, ProposalId, ProposalState,
-    decisions::{ProposalDecision, TerminalReviewRequest, UpstreamDecision},
+    decisions::{ManagedServerDecision, ProposalDecision, TerminalReviewRequest},
     framing::{FrameDecoder, MAX_TERMINAL_FRAME_BYTES, encode_json},
     mcp::McpMode,
     messages::{FromTerminal, PROTOCOL_VERSION},
@@ -45,7 +45,7 @@ fn guest(name: &str) -> SurfaceTool {
         idempotent: false,
     };
     let name = name.to_owned();
-    SurfaceTool::guest(&guest, move |call| {
+    SurfaceTool::proxied(&guest, move |call| {
         let arguments = Value::Object(call.arguments.clone()).to_string();
         let act = ProposedAction::Call {
             tool: name.clone(),
@@ -56,7 +56,7 @@ fn guest(name: &str) -> SurfaceTool {
         };
         let submission = ProposalSubmission { title: "Call it".to_owned(), ..ProposalSubmission::default() };
         let asking = ActionRequest { act, submission, wait: Duration::ZERO, stops: true };
-        Box::pin(async move { call.act(asking).await.map(|acted| acted.done.words.clone()) })
+        Box::pin(async move { call.propose_action(asking).await.map(|acted| acted.result.words.clone()) })
     })
 }
 
@@ -72,7 +72,7 @@ impl Waiting {
     fn new() -> Self {
         let agents = guarded();
         with_bundle(&agents);
-        agents.link.published.show_guests(ProxiedTools::new([guest("files__echo")], Arc::default()));
+        agents.link.published.set_proxied_tools(ProxiedTools::new([guest("files__echo")], Arc::default()));
         let (stream, _) = agents.bridge();
         ok(&stream, "add_resource", json!({ "typeId": "notes/sticky", "name": "waits" }));
         let note = id_of(&ok(&stream, "submit_proposal", json!({ "title": "Waits" })));
@@ -474,7 +474,7 @@ fn no_message_of_any_kind_decides_without_a_code() {
         (variants::<TraceLinkChange>(), |inner| json!({ "request": { "changeLinks": { "change": inner } } })),
         (variants::<TerminalReviewRequest>(), |inner| json!({ "review": inner })),
         (variants::<ProposalDecision>(), |inner| submitted(json!({ "proposal": inner }))),
-        (variants::<UpstreamDecision>(), |inner| submitted(json!({ "upstream": inner }))),
+        (variants::<ManagedServerDecision>(), |inner| submitted(json!({ "upstream": inner }))),
     ];
     let invented = ["accept", "reject", "decide", "approve", "grant", "revoke", "verdict"].map(str::to_owned);
     let mut understood = BTreeSet::new();

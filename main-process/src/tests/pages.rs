@@ -81,7 +81,7 @@ fn paint(stream: UnixStream) {
                     let mut colour = DefaultHasher::new();
                     (shown, &files).hash(&mut colour);
                     let [red, green, blue, ..] = colour.finish().to_be_bytes();
-                    let sequence = writer.put(&vec![[red, green, blue, 255]; *count]);
+                    let sequence = writer.write_frame(&vec![[red, green, blue, 255]; *count]);
                     let (generation, revision) = (*generation, *revision);
                     say(&channel, &FromPreview::Frame { generation, sequence, revision, micros: 1 });
                     is_drawn = true;
@@ -113,7 +113,7 @@ impl Agents {
         };
         let (done, answered) = bounded(1);
         self.running().host.submit(client, ask, Box::new(move |result| drop(done.send(result))));
-        answered.recv_timeout(super::PATIENCE).unwrap().unwrap().done.proposal.id
+        answered.recv_timeout(super::PATIENCE).unwrap().unwrap().response.proposal.id
     }
 
     fn consequences(&self, id: ProposalId) -> ProposalConsequences {

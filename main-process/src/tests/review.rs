@@ -55,7 +55,7 @@ impl Agents {
         &self,
         decision: D,
     ) -> Result<D::Response, Refusal> {
-        let reviewer = Reviewer::at_window("ada".to_owned());
+        let reviewer = Reviewer::in_window("ada".to_owned());
         let response = wait_for(PATIENCE, |responder| {
             self.running().host.decide(Into::into(decision), reviewer, JsonResponder(responder));
         })?;
@@ -353,7 +353,7 @@ fn no_standing_approval_lets_an_agent_say_what_is_run() {
         boards: Vec::new(),
         expires: None,
     };
-    agents.review(GrantApproval { grant: grant }).unwrap();
+    agents.review(GrantApproval { grant }).unwrap();
     let (stream, _) = agents.bridge();
     let path = agents.running().root.join("draftboard.toml");
     let set = |config: Value| call(&stream, "set_project_config", json!({ "config": config }));

@@ -133,7 +133,7 @@ fn plans_that_a_person_has_allowed_run_at_once_and_applies_never_do() {
         boards: Vec::new(),
         expires: None,
     };
-    agents.review(GrantApproval { grant: grant }).unwrap();
+    agents.review(GrantApproval { grant }).unwrap();
     let (stream, _) = agents.bridge();
     let plan =
         Calling::begin(&stream, "run_terraform", json!({ "command": "plan", "waitSeconds": 0 })).envelope().0;

@@ -42,13 +42,15 @@ impl AgentRun {
     pub(super) fn apply(self, key: RequestPlanKey, saved: Arc<SavedPlan>, requested_by: String) {
         let run = self.begin();
         let (terraform, actor, responder) = (run.terraform.clone(), run.actor(), run.responder());
-        terraform
-            .apply_request(ApplyPlanRequest { key, saved, requested_by, actor, follower: run }, responder);
+        terraform.apply_request(
+            ApplyPlanRequest { key, plan: saved, requested_by, actor, follower: run },
+            responder,
+        );
     }
 
     /// Ends a run that cannot start.
     pub(super) fn refuse(self, refusal: Refusal) {
-        self.begin().finish(ActionResult::refused(refusal));
+        self.begin().finish(ActionResult::from_refusal(refusal));
     }
 
     fn begin(self) -> Arc<Self> {
@@ -61,7 +63,7 @@ impl AgentRun {
         let run = Arc::clone(self);
         Responder::new(move |result| {
             if let Err(refusal) = result {
-                run.finish(ActionResult::refused(refusal));
+                run.finish(ActionResult::from_refusal(refusal));
             }
         })
     }
@@ -79,12 +81,12 @@ impl AgentRun {
 
     fn finish(&self, done: ActionResult) {
         self.record_outcome(done.words.clone());
-        self.action_runs.done(self.proposal, done);
+        self.action_runs.finish(self.proposal, done);
     }
 }
 
 impl RunFollower for AgentRun {
-    fn started(&self, run: TerraformRunId) {
+    fn on_started(&self, run: TerraformRunId) {
         self.run.store(run, Ordering::Release);
         self.record_outcome(format!("run {run} began"));
         let (terraform, actor) = (self.terraform.clone(), self.actor());
@@ -98,18 +100,18 @@ impl RunFollower for AgentRun {
         });
     }
 
-    fn said(&self, lines: &[TerraformRunLine]) {
+    fn on_output(&self, lines: &[TerraformRunLine]) {
         let said = lines.iter().map(|line| OutputLine { text: line.text.clone(), error: line.error });
-        self.action_runs.say(self.proposal, said);
+        self.action_runs.append_output(self.proposal, said);
     }
 
-    fn ended(&self, outcome: FollowedRunOutcome) {
+    fn on_ended(&self, outcome: FollowedRunOutcome) {
         let run = self.run.load(Ordering::Acquire);
-        self.finish(ActionResult::well(words(run, &outcome), data(run, &outcome)));
+        self.finish(ActionResult::ok(describe_outcome(run, &outcome), data(run, &outcome)));
     }
 }
 
-fn words(run: TerraformRunId, outcome: &FollowedRunOutcome) -> String {
+fn describe_outcome(run: TerraformRunId, outcome: &FollowedRunOutcome) -> String {
     let how = match outcome.state {
         TerraformRunState::Succeeded { .. } => "succeeded".to_owned(),
         TerraformRunState::Failed { code: Some(code), .. } => format!("failed with exit code {code}"),

@@ -2,7 +2,7 @@
 //! review. Standard output stays free for scripts.
 
 use authority::proposals::ReviewQueue;
-use mcp_server::{shown, shown_line};
+use mcp_server::{escape_hidden, escape_line};
 use shared_protocol::{Proposal, ProposalId, ProposalState};
 use std::{collections::BTreeSet, io::Write as _, path::Path};
 
@@ -17,31 +17,34 @@ pub(super) struct ProposalAnnouncer {
 
 impl ProposalAnnouncer {
     /// Announces how many proposals wait when the workspace is opened.
-    pub(super) fn at_start(&mut self, queue: &ReviewQueue, workspace: &Path) {
-        let waiting: Vec<_> = waiting(queue).collect();
+    pub(super) fn announce_waiting(&mut self, queue: &ReviewQueue, workspace: &Path) {
+        let waiting: Vec<_> = waiting_proposals(queue).collect();
         self.announced = waiting.iter().map(|proposal| (proposal.id, proposal.version)).collect();
         if !waiting.is_empty() {
             let review = command("list", workspace);
-            say(&format!("{} from before. Review: {review}", count(waiting.len())));
+            print_line(&format!("{} from before. Review: {review}", count(waiting.len())));
         }
     }
 
     /// Announces a proposal that waits and was not announced in this version.
-    pub(super) fn submitted(&mut self, proposal: &Proposal, queue: &ReviewQueue, workspace: &Path) {
+    pub(super) fn announce_submitted(&mut self, proposal: &Proposal, queue: &ReviewQueue, workspace: &Path) {
         if !is_waiting(proposal) || !self.announced.insert((proposal.id, proposal.version)) {
             return;
         }
-        let waiting: BTreeSet<_> = waiting(queue).map(|proposal| (proposal.id, proposal.version)).collect();
+        let waiting: BTreeSet<_> =
+            waiting_proposals(queue).map(|proposal| (proposal.id, proposal.version)).collect();
         self.announced.retain(|announced| waiting.contains(announced));
-        let title: String = shown_line(&proposal.title).chars().take(MAX_TITLE_CHARS).collect();
-        let (number, client) = (proposal.number, shown_line(&proposal.proposer.name));
+        let title: String = escape_line(&proposal.title).chars().take(MAX_TITLE_CHARS).collect();
+        let (number, client) = (proposal.number, escape_line(&proposal.proposer.name));
         let review = command(&format!("show {number}"), workspace);
         let count = count(waiting.len());
-        say(&format!("Proposal {number} by {client} (unverified): {title}. {count}. Review: {review}"));
+        print_line(&format!(
+            "Proposal {number} by {client} (unverified): {title}. {count}. Review: {review}"
+        ));
     }
 }
 
-fn waiting(queue: &ReviewQueue) -> impl Iterator<Item = &Proposal> {
+fn waiting_proposals(queue: &ReviewQueue) -> impl Iterator<Item = &Proposal> {
     queue.iter().map(|proposal| &**proposal).filter(|proposal| is_waiting(proposal))
 }
 
@@ -61,12 +64,12 @@ fn command(verb: &str, workspace: &Path) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@".contains(c);
     let workspace = match workspace.chars().all(is_plain) {
         true => workspace.into_owned(),
-        false => format!("'{}'", shown(&workspace).replace('\'', r"'\''")),
+        false => format!("'{}'", escape_hidden(&workspace).replace('\'', r"'\''")),
     };
     format!("draftboard review {verb} -w {workspace}")
 }
 
 /// A reader that went away is no error.
-fn say(line: &str) {
+fn print_line(line: &str) {
     drop(writeln!(std::io::stderr().lock(), "draftboard: {line}"));
 }

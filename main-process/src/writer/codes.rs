@@ -1,7 +1,7 @@
 //! One-time codes for decisions in a terminal. Main shows a code only in its own window or terminal, so a connection that
 //! confirms it is operated by the person there. A code is for one decision, once, for a minute, and guessing is bounded.
 
-use mcp_server::shown_line;
+use mcp_server::escape_line;
 use processes::instance::constant_time_eq;
 use shared_protocol::{Refusal, RefusalCode, decisions::PersonDecision, review::ConfirmationCode};
 use std::{
@@ -26,8 +26,8 @@ const DIGITS: u32 = 8;
 #[derive(Debug, Default)]
 pub(super) struct Codes {
     waiting: BTreeMap<u64, PendingDecision>,
-    wrong: VecDeque<u64>,
-    asked: VecDeque<u64>,
+    failure_times: VecDeque<u64>,
+    request_times: VecDeque<u64>,
     /// Unexpected codes.
     void: VecDeque<u64>,
 }
@@ -65,14 +65,14 @@ impl Codes {
         submitted: SubmittedDecision,
         now: u64,
     ) -> Result<String, Refusal> {
-        self.forget(now);
+        self.remove_expired(now);
         self.refuse_locked()?;
         self.waiting.remove(&connection);
         if self.waiting.len() >= MAX_PENDING {
             let message = format!("{MAX_PENDING} decisions wait for their codes already");
             return Err(Refusal::new(RefusalCode::LimitExceeded, message).hint("Try again in a minute."));
         }
-        if self.asked.len() >= MAX_SUBMITTED {
+        if self.request_times.len() >= MAX_SUBMITTED {
             return Err(Refusal::new(RefusalCode::LimitExceeded, "too many decisions were submitted")
                 .hint("Decide in the window, or wait ten minutes."));
         }
@@ -82,26 +82,26 @@ impl Codes {
         let code = format!("{:0width$}", chance % 10_u64.pow(DIGITS), width = DIGITS as usize);
         let waiting = PendingDecision { code: code.clone(), submitted, expires: now + LIFETIME_MS, tries: 0 };
         self.waiting.insert(connection, waiting);
-        self.asked.push_back(now);
+        self.request_times.push_back(now);
         Ok(code)
     }
 
     /// Checks the code that a connection confirms. A right or exhausted code is void afterwards.
     pub(super) fn check(&mut self, connection: u64, code: &str, now: u64) -> CodeCheck {
-        self.forget(now);
+        self.remove_expired(now);
         if let Err(refusal) = self.refuse_locked() {
             self.waiting.remove(&connection);
-            return self.void(refusal, now);
+            return self.invalidate(refusal, now);
         }
         let Some(mut waiting) = self.waiting.remove(&connection) else {
             let message = "no decision waits for a code here, or the code has expired";
             let refusal = Refusal::new(RefusalCode::Stale, message).hint("Submit the decision again.");
-            return self.void(refusal, now);
+            return self.invalidate(refusal, now);
         };
         if constant_time_eq(waiting.code.as_bytes(), code.trim().as_bytes()) {
             return CodeCheck::Right(waiting.submitted.decision);
         }
-        self.wrong.push_back(now);
+        self.failure_times.push_back(now);
         waiting.tries += 1;
         let left = MAX_TRIES - waiting.tries;
         if left > 0 {
@@ -117,7 +117,7 @@ impl Codes {
     }
 
     /// Refuses a code that belongs to no decision, or that comes while codes are locked.
-    fn void(&mut self, refusal: Refusal, now: u64) -> CodeCheck {
+    fn invalidate(&mut self, refusal: Refusal, now: u64) -> CodeCheck {
         if self.void.len() >= MAX_WRONG {
             return CodeCheck::Again(refusal);
         }
@@ -126,16 +126,16 @@ impl Codes {
     }
 
     fn refuse_locked(&self) -> Result<(), Refusal> {
-        if self.wrong.len() < MAX_WRONG {
+        if self.failure_times.len() < MAX_WRONG {
             return Ok(());
         }
         Err(Refusal::new(RefusalCode::LimitExceeded, "too many wrong codes were given")
             .hint("Decide in the window, or wait ten minutes."))
     }
 
-    fn forget(&mut self, now: u64) {
+    fn remove_expired(&mut self, now: u64) {
         self.waiting.retain(|_, waiting| waiting.expires > now);
-        for times in [&mut self.wrong, &mut self.asked, &mut self.void] {
+        for times in [&mut self.failure_times, &mut self.request_times, &mut self.void] {
             while times.front().is_some_and(|time| time + LOCK_MS <= now) {
                 times.pop_front();
             }
@@ -143,7 +143,7 @@ impl Codes {
     }
 
     /// The codes for the window.
-    pub(super) fn shown(&self) -> Vec<ConfirmationCode> {
+    pub(super) fn visible_codes(&self) -> Vec<ConfirmationCode> {
         let shown = |waiting: &PendingDecision| ConfirmationCode {
             code: waiting.code.clone(),
             purpose: waiting.submitted.purpose.clone(),
@@ -159,7 +159,7 @@ impl Codes {
     /// Drops expired codes; returns whether there was one.
     pub(super) fn sweep(&mut self, now: u64) -> bool {
         let before = self.waiting.len();
-        self.forget(now);
+        self.remove_expired(now);
         self.waiting.len() < before
     }
 
@@ -172,7 +172,7 @@ impl Codes {
 /// another program.
 pub(super) fn show_on_terminal(code: &str, purpose: &str) -> Result<(), Refusal> {
     // Agents write titles.
-    let purpose = shown_line(purpose);
+    let purpose = escape_line(purpose);
     let shown = std::fs::OpenOptions::new().write(true).open("/dev/tty").and_then(|mut terminal| {
         writeln!(
             terminal,

@@ -16,9 +16,10 @@ use std::{
     sync::Arc,
 };
 use user_folders as paths;
-use workspace::now;
+use workspace::time_and_seed;
 use workspace::{
-    CreateWorkspaceError, WorkspaceTemplate, beside, create, create_empty, has_terraform, unpack_example,
+    CreateWorkspaceError, WorkspaceTemplate, create, create_empty, free_path_beside, has_terraform,
+    unpack_example,
 };
 
 /// The workspace to start with.
@@ -41,7 +42,7 @@ pub(crate) struct Welcome {
 
 impl Launch {
     /// Starts with the requested workspace.
-    pub(crate) fn of(session: Session) -> Self {
+    pub(crate) fn from_session(session: Session) -> Self {
         Self { session, welcome: None, failed: FailedWorkspaces::new(), approval: None }
     }
 }
@@ -54,7 +55,7 @@ pub(crate) fn launch() -> Result<Launch, (PathBuf, SessionError)> {
     let mut failed = FailedWorkspaces::new();
     if let Some(last) = paths::recent().into_iter().next() {
         match Session::open(&last) {
-            Ok(session) => return Ok(Launch::of(session)),
+            Ok(session) => return Ok(Launch::from_session(session)),
             Err(error @ SessionError::Lock(LockError::Held { .. })) => return Err((last, error)),
             Err(error) => {
                 tracing::warn!(%error, workspace = %last.display(), "the last workspace did not open");
@@ -72,7 +73,7 @@ pub(crate) fn launch() -> Result<Launch, (PathBuf, SessionError)> {
 /// returns the error when no workspace opens.
 pub(crate) fn launch_at(root: &Path) -> Result<Launch, (PathBuf, SessionError)> {
     let error = match Session::open(root) {
-        Ok(session) => return Ok(Launch::of(session)),
+        Ok(session) => return Ok(Launch::from_session(session)),
         Err(error) => error,
     };
     let Some(folder) = plain_folder(root) else { return Err((root.to_owned(), error)) };
@@ -80,7 +81,7 @@ pub(crate) fn launch_at(root: &Path) -> Result<Launch, (PathBuf, SessionError)> 
     match opened.map_or_else(open_example, Ok) {
         Ok(session) => {
             let welcome = Some(Welcome { folder: Some(folder) });
-            Ok(Launch { welcome, ..Launch::of(session) })
+            Ok(Launch { welcome, ..Launch::from_session(session) })
         }
         Err(_) => Err((root.to_owned(), error)),
     }
@@ -98,17 +99,17 @@ pub(super) fn plain_folder(root: &Path) -> Option<PlainFolder> {
 
 pub(super) fn open_example() -> Result<Session, SessionError> {
     let example = paths::example();
-    unpack_example(&example, BoardId::from_bits(now().seed))?;
+    unpack_example(&example, BoardId::from_bits(time_and_seed().seed))?;
     Session::open(&example)
 }
 
 pub(super) fn create_at(path: &Path, template: WorkspaceTemplate) -> Result<(), Refusal> {
-    create(path, template, BoardId::from_bits(now().seed)).map_err(not_made)
+    create(path, template, BoardId::from_bits(time_and_seed().seed)).map_err(create_refusal)
 }
 
 /// Creates a workspace beside a folder with the board that is imported from it. Leaves nothing behind when that fails.
 pub(super) fn import_beside(folder: &Path, actor: &Actor) -> Result<(Session, ImportedBoard), Refusal> {
-    let place = beside(folder);
+    let place = free_path_beside(folder);
     let imported = create_for_import(folder, &place).and_then(|()| import_into(folder, &place, actor));
     imported.map_err(|refusal| {
         // The folder did not exist before, so all of it is ours.
@@ -124,8 +125,9 @@ pub(super) fn import_beside(folder: &Path, actor: &Actor) -> Result<(Session, Im
 fn import_into(folder: &Path, place: &Path, actor: &Actor) -> Result<(Session, ImportedBoard), Refusal> {
     let mut session = Session::open_unlisted(place)?;
     let (files, snapshot) = (Arc::clone(session.workspace.files()), session.workspace.snapshot().clone());
-    let apply = |mutation| session.workspace.execute(&mutation, actor, now()).map(|(applied, _)| applied);
-    match terraform_worker::import(&files, &snapshot, folder, None, now(), apply) {
+    let apply =
+        |mutation| session.workspace.execute(&mutation, actor, time_and_seed()).map(|(applied, _)| applied);
+    match terraform_worker::import(&files, &snapshot, folder, None, time_and_seed(), apply) {
         Ok(answer) => {
             session.list();
             Ok((session, answer))
@@ -143,10 +145,10 @@ fn create_for_import(folder: &Path, path: &Path) -> Result<(), Refusal> {
         return Err(Refusal::new(RefusalCode::NotFound, message)
             .hint("Choose the folder that has the .tf files in it; folders within it are not looked at."));
     }
-    create_empty(path).map_err(not_made)
+    create_empty(path).map_err(create_refusal)
 }
 
-fn not_made(error: CreateWorkspaceError) -> Refusal {
+fn create_refusal(error: CreateWorkspaceError) -> Refusal {
     let code = match error {
         CreateWorkspaceError::Exists(_) => RefusalCode::Conflict,
         CreateWorkspaceError::Folder { .. } | CreateWorkspaceError::File(_) => RefusalCode::StorageError,

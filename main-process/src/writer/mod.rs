@@ -40,7 +40,7 @@ use shared_protocol::{
     requests::{ExportBoard, ExportedFile},
     review::AuditEvent,
     terraform::{TerraformRunId, TerraformRunLine, TerraformView},
-    upstreams::UpstreamsView,
+    upstreams::ManagedServersView,
 };
 use std::{
     io,
@@ -95,7 +95,7 @@ pub(crate) enum WriterMsg {
     /// A service's new view, for the window.
     Mcp(Box<McpView>),
     Terraform(Box<TerraformView>),
-    Upstreams(Box<UpstreamsView>),
+    Upstreams(Box<ManagedServersView>),
     RunLines {
         run: TerraformRunId,
         first: u64,
@@ -202,7 +202,7 @@ impl WriterHandle {
     }
 
     /// Sends a message that is worthless later; drops it when the channel is full.
-    pub(crate) fn mention(&self, message: WriterMsg) {
+    pub(crate) fn send_if_room(&self, message: WriterMsg) {
         if self.messages.try_send(message).is_err() {
             tracing::debug!("a message to the writer was dropped");
         }
@@ -255,7 +255,7 @@ impl WriterHandle {
     }
 
     /// Runs `respond` in its turn, after the messages before it are handled.
-    pub(crate) fn then(&self, respond: impl FnOnce() + Send + 'static) {
+    pub(crate) fn run_in_turn(&self, respond: impl FnOnce() + Send + 'static) {
         self.call(Responder::new(move |_| respond()), |_| Ok(()));
     }
 

@@ -85,7 +85,7 @@ fn show(connection: &Connection, notice: &DesktopNotice) -> zbus::Result<()> {
 /// Escapes the markup that desktops read: the name of an agent must not add any.
 fn plain(text: &str) -> String {
     let mut plain = String::new();
-    for c in mcp_server::shown(text).chars().take(MAX_NOTICE_CHARS) {
+    for c in mcp_server::escape_hidden(text).chars().take(MAX_NOTICE_CHARS) {
         match c {
             '&' => plain.push_str("&amp;"),
             '<' => plain.push_str("&lt;"),

@@ -61,7 +61,7 @@ impl ProcessHandle {
 
     /// Takes a workspace off the list; the workspace itself stays.
     pub(crate) fn forget_recent(&self, path: &Path, responder: Responder<Vec<RecentWorkspace>>) {
-        paths::forget(path);
+        paths::remove_recent(path);
         self.failed().remove(path);
         self.list_recents(responder);
     }

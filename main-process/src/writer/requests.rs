@@ -27,14 +27,14 @@ pub(crate) struct WorkspaceTurn<'a> {
 }
 
 impl WorkspaceTurn<'_> {
-    fn changed<T>(&mut self, (made, patches): (T, Vec<Patch>)) -> T {
+    fn publish_patches<T>(&mut self, (made, patches): (T, Vec<Patch>)) -> T {
         self.patches = patches;
         made
     }
 
     fn execute(&mut self, mutation: &Mutation) -> Result<AppliedCommand, Refusal> {
         let executed = self.workspace.execute(mutation, self.actor, self.moment)?;
-        Ok(self.changed(executed))
+        Ok(self.publish_patches(executed))
     }
 }
 
@@ -76,7 +76,7 @@ impl WorkspaceRequest for SaveFiles {
 impl WorkspaceRequest for ResolveBoard {
     fn handle(self, turn: &mut WorkspaceTurn<'_>) -> Result<AppliedCommand, Refusal> {
         let resolved = turn.workspace.resolve(self.board, self.keep, turn.moment)?;
-        Ok(turn.changed(resolved))
+        Ok(turn.publish_patches(resolved))
     }
 }
 
@@ -89,7 +89,7 @@ impl WorkspaceRequest for ListLinks {
 impl WorkspaceRequest for ChangeLinks {
     fn handle(self, turn: &mut WorkspaceTurn<'_>) -> Result<AppliedCommand, Refusal> {
         let changed = turn.workspace.change_links(&self.change, turn.actor, turn.moment)?;
-        Ok(turn.changed(changed))
+        Ok(turn.publish_patches(changed))
     }
 }
 
@@ -144,14 +144,14 @@ impl WorkspaceRequest for CheckBundle {
 impl WorkspaceRequest for ChangeBundle {
     fn handle(self, turn: &mut WorkspaceTurn<'_>) -> Result<AppliedCommand, Refusal> {
         let changed = turn.workspace.change_bundle(&self, turn.actor, turn.moment)?;
-        Ok(turn.changed(changed))
+        Ok(turn.publish_patches(changed))
     }
 }
 
 impl WorkspaceRequest for DrawMap {
     fn handle(self, turn: &mut WorkspaceTurn<'_>) -> Result<Self::Response, Refusal> {
         let drawn = turn.workspace.draw_map(&self, turn.actor, turn.moment)?;
-        Ok(turn.changed(drawn))
+        Ok(turn.publish_patches(drawn))
     }
 }
 
@@ -189,7 +189,7 @@ impl WorkspaceRequest for ListOverrides {
     fn handle(self, turn: &mut WorkspaceTurn<'_>) -> Result<Self::Response, Refusal> {
         let state = turn.workspace.snapshot();
         let standing = |(key, over): (&OverrideKey, &Arc<Override>)| {
-            (key.clone(), Override::clone(over), state.standing(key, over))
+            (key.clone(), Override::clone(over), state.resolve_override(key, over))
         };
         Ok(state.overrides().map(standing).collect())
     }

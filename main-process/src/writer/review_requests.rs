@@ -3,7 +3,7 @@
 
 use super::{
     WriterHandle,
-    writer_thread::{OverlayInput, ProposalOverlay, request_plan_of},
+    writer_thread::{OverlayInput, ProposalComparison, request_plan_of},
 };
 use crate::{background, responses::JsonResponder, terraform_worker::PlanRequest};
 use shared_protocol::{
@@ -15,7 +15,7 @@ use shared_protocol::{
     request::{Responder, ResponseChannel},
     review::ProposalConsequences,
 };
-use workspace::{Reviewer, now};
+use workspace::{Reviewer, time_and_seed};
 
 /// A person at a terminal, and the connection that a code belongs to.
 pub(crate) struct TerminalReviewer {
@@ -26,7 +26,7 @@ pub(crate) struct TerminalReviewer {
 impl WriterHandle {
     /// Handles a request of the window's own channel.
     pub(crate) fn review(&self, request: ReviewRequest, name: String, channel: impl ResponseChannel) {
-        let reviewer = Reviewer::at_window(name.clone());
+        let reviewer = Reviewer::in_window(name.clone());
         match request {
             ReviewRequest::OpenProposal(request) => {
                 self.call(channel.typed(), move |writer| writer.open_proposal(request.proposal));
@@ -37,18 +37,24 @@ impl WriterHandle {
             }),
             ReviewRequest::RebaseProposal(RebaseProposal { proposal, version }) => {
                 self.call(channel.typed(), move |writer| {
-                    writer.amend(proposal, |group| group.looks_again((proposal, version), &reviewer, now()))
+                    writer.amend(proposal, |group| {
+                        group.rebase_stale((proposal, version), &reviewer, time_and_seed())
+                    })
                 });
             }
             ReviewRequest::EditProposal(EditProposal { proposal, version, hash, commands }) => {
                 self.call(channel.typed(), move |writer| {
                     let seen = (proposal, version, hash);
-                    writer.amend(proposal, |group| group.edits(seen, &commands, &reviewer, now()))
+                    writer.amend(proposal, |group| {
+                        group.edit_proposal(seen, &commands, &reviewer, time_and_seed())
+                    })
                 });
             }
             ReviewRequest::CommentOnProposal(CommentOnProposal { proposal, about, text }) => {
                 self.call(channel.typed(), move |writer| {
-                    writer.amend(proposal, |group| group.comments(proposal, about, &text, &reviewer, now()))
+                    writer.amend(proposal, |group| {
+                        group.comment_on_proposal(proposal, about, &text, &reviewer, time_and_seed())
+                    })
                 });
             }
             ReviewRequest::RevertProposal(RevertProposal { proposal, partial }) => {
@@ -130,7 +136,7 @@ impl WriterHandle {
         self.call_with(responder, move |writer, responder| {
             let (input, terraform) = (writer.overlay_input(proposal), writer.terraform());
             background::spawn("consequences", responder, move |responder| {
-                let overlay: Result<ProposalOverlay, Refusal> =
+                let overlay: Result<ProposalComparison, Refusal> =
                     input.and_then(|input| input.overlay_of(hash));
                 let overlay = match overlay {
                     Ok(overlay) => overlay,
@@ -139,7 +145,7 @@ impl WriterHandle {
                 match request_plan_of(overlay.proposal(), actor.clone()) {
                     // The person pressed the button.
                     Some(request) if overlay.is_waiting() => {
-                        let request = PlanRequest { secrets, pressed: true, ..request };
+                        let request = PlanRequest { secrets, requested_by_person: true, ..request };
                         terraform.plan_request(request, Some(responder));
                     }
                     Some(_) => {

@@ -16,7 +16,7 @@ use shared_protocol::{
     preview_sessions::PreviewsView,
     requests::ReadPatches,
     review::AuditEvent,
-    upstreams::UpstreamsView,
+    upstreams::ManagedServersView,
 };
 use std::{path::PathBuf, sync::Arc, time::Duration};
 use workspace::Mutation;
@@ -47,8 +47,8 @@ impl AgentsEvents for WriterHandle {
         let _ = self.send(WriterMsg::McpAddress(address));
     }
 
-    fn after_recording(&self, respond: Box<dyn FnOnce() + Send>) {
-        self.then(respond);
+    fn run_after_recording(&self, respond: Box<dyn FnOnce() + Send>) {
+        self.run_in_turn(respond);
     }
 
     fn read_patches(&self, since: Revision) -> Result<Option<Vec<Patch>>, Refusal> {
@@ -63,7 +63,7 @@ impl preview::PreviewEvents for PreviewWriterLink {
     }
 
     fn select_node(&self, node: NodeId) {
-        self.host.mention(WriterMsg::SelectNode(node));
+        self.host.send_if_room(WriterMsg::SelectNode(node));
     }
 }
 
@@ -88,14 +88,14 @@ impl TerraformEvents for TerraformWriterLink {
 }
 
 impl ManagedServerEvents for TerraformWriterLink {
-    fn publish_view(&self, view: UpstreamsView) {
+    fn publish_view(&self, view: ManagedServersView) {
         if let Err(refusal) = self.host.send(WriterMsg::Upstreams(Box::new(view))) {
             tracing::debug!(%refusal, "the window did not receive the view of managed servers");
         }
     }
 
     fn publish_tools(&self, tools: mcp_server::ProxiedTools) {
-        self.agents.published.show_guests(tools);
+        self.agents.published.set_proxied_tools(tools);
     }
 
     fn record_audit(&self, event: AuditEvent, by: RequestOrigin, reason: String) {

@@ -9,7 +9,7 @@ use processes::{Instance, LockError, PublishError, RuntimeDir, RuntimeDirError, 
 use shared_protocol::{Refusal, RefusalCode};
 use std::{io, path::Path, sync::Arc};
 use user_folders as paths;
-use workspace::now;
+use workspace::time_and_seed;
 use workspace::{CreateWorkspaceError, OpenWorkspaceError, Workspace, WorkspaceOwnership};
 
 #[derive(Debug, thiserror::Error)]
@@ -54,7 +54,7 @@ pub(crate) struct Session {
 struct HeldLock(WorkspaceLock);
 
 impl WorkspaceOwnership for HeldLock {
-    fn hold(&self) -> Result<(), String> {
+    fn reacquire(&self) -> Result<(), String> {
         self.0.hold().map_err(|error| error.to_string())
     }
 }
@@ -70,7 +70,7 @@ impl Session {
     /// Lists the workspace among the user's own, with their standing approvals.
     pub(super) fn list(&mut self) {
         self.workspace.keep_approvals_in(paths::approvals());
-        paths::remember(self.workspace.root());
+        paths::add_recent(self.workspace.root());
     }
 
     /// As [`Self::open`], for a workspace that is not listed among the user's own.
@@ -79,8 +79,8 @@ impl Session {
         // A keyring may ask the user to unlock it: better now than at the first decision.
         key.begin();
         let open =
-            |root: &Path| Workspace::open_signed(root, now(), &device_keys::proof_files(), key.clone());
-        Self::open_with(root, &RuntimeDir::of_user()?, RuntimeDirs::of_user().usable(), open)
+            |root: &Path| Workspace::open_signed(root, time_and_seed(), &device_keys::proof_files(), key.clone());
+        Self::open_with(root, &RuntimeDir::of_user()?, RuntimeDirs::of_user().directories(), open)
     }
 
     /// As [`Self::open`], with the folder for its socket and the folders of other instances; leaves no other trace in the
@@ -91,7 +91,7 @@ impl Session {
         runtime: &RuntimeDir,
         elsewhere: &[RuntimeDir],
     ) -> Result<Self, SessionError> {
-        Self::open_with(root, runtime, elsewhere, |root| Workspace::open(root, now()))
+        Self::open_with(root, runtime, elsewhere, |root| Workspace::open(root, time_and_seed()))
     }
 
     fn open_with(
@@ -146,7 +146,7 @@ impl Session {
     }
 
     /// Records for local tools where agents connect over HTTP.
-    pub(super) fn announce(&mut self, address: Option<&AgentsAddress>) {
+    pub(super) fn record_address(&mut self, address: Option<&AgentsAddress>) {
         let (url, token) = address.map(|address| (address.url.clone(), address.token.clone())).unzip();
         if let Err(error) = self.instance.announce_mcp(url, token) {
             tracing::error!(%error, "the discovery record does not say where agents connect");

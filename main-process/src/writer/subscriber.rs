@@ -10,7 +10,7 @@ use shared_protocol::{
     review::{ConfirmationCode, MAX_DECIDED_PROPOSALS, ProposalBrief, ProposalDetails, ReviewView},
     terraform::TerraformView,
     trace_link::TraceLinksView,
-    upstreams::UpstreamsView,
+    upstreams::ManagedServersView,
 };
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -36,7 +36,7 @@ pub(super) struct Subscriber {
     /// The views of the services, for a window that connects later.
     agents: Option<McpView>,
     terraform: Option<Box<TerraformView>>,
-    upstreams: Option<Box<UpstreamsView>>,
+    upstreams: Option<Box<ManagedServersView>>,
     review: LastReview,
     proposal: ShownProposal,
     /// The user's settings of the window; they belong to no workspace.
@@ -46,7 +46,7 @@ pub(super) struct Subscriber {
 /// The review queue as it was sent last.
 #[derive(Default)]
 struct LastReview {
-    seen: Option<(u64, Revision, Vec<ConfirmationCode>)>,
+    last_sent: Option<(u64, Revision, Vec<ConfirmationCode>)>,
     /// Each brief is computed once per change of its proposal.
     briefs: BTreeMap<ProposalId, ProposalBrief>,
     codes: Vec<ConfirmationCode>,
@@ -106,7 +106,7 @@ impl Subscriber {
         self.send_links(workspace);
         self.last_bundles = None;
         self.send_bundles(workspace);
-        self.review.seen = None;
+        self.review.last_sent = None;
         self.send_review(workspace, self.review.codes.clone());
         self.proposal.sent = None;
         if let Some(agents) = self.agents.clone() {
@@ -157,7 +157,7 @@ impl Subscriber {
         }
     }
 
-    pub(super) fn send_upstreams(&mut self, view: Box<UpstreamsView>) {
+    pub(super) fn send_upstreams(&mut self, view: Box<ManagedServersView>) {
         self.upstreams = Some(view.clone());
         self.notify(ToRenderer::Upstreams(view));
     }
@@ -189,12 +189,12 @@ impl Subscriber {
 
     pub(super) fn send_review(&mut self, workspace: &Workspace, codes: Vec<ConfirmationCode>) {
         self.review.codes.clone_from(&codes);
-        let desk = workspace.desk();
+        let desk = workspace.review_state();
         // A decision names the newest revision, so a new revision matters only while a proposal is open.
         let has_open = desk.queue.iter().any(|proposal| proposal.state == ProposalState::Open);
         let revision = if has_open { workspace.snapshot().revision() } else { Revision::START };
         let seen = (desk.stamp(), revision, codes);
-        if self.queue.is_none() || self.behind || self.review.seen.as_ref() == Some(&seen) {
+        if self.queue.is_none() || self.behind || self.review.last_sent.as_ref() == Some(&seen) {
             return;
         }
         let mut briefs = BTreeMap::new();
@@ -218,7 +218,7 @@ impl Subscriber {
             codes: seen.2.clone(),
         };
         self.review.briefs = briefs;
-        self.review.seen = Some(seen);
+        self.review.last_sent = Some(seen);
         self.send(ToRenderer::Review(Box::new(view)));
     }
 
@@ -240,7 +240,7 @@ impl Subscriber {
             return None;
         }
         let ShownProposal { opened, closed, sent } = &self.proposal;
-        let desk = workspace.desk();
+        let desk = workspace.review_state();
         let is_followed = |proposal: &&Arc<Proposal>| {
             proposal.state == ProposalState::Draft && !closed.contains(&proposal.id)
         };
@@ -257,7 +257,7 @@ impl Subscriber {
     }
 
     pub(super) fn skip_proposal(&mut self, id: ProposalId, workspace: &Workspace) {
-        self.proposal.sent = Some((id, workspace.desk().stamp_of(id)));
+        self.proposal.sent = Some((id, workspace.review_state().stamp_of(id)));
     }
 
     pub(super) fn send_proposal(&mut self, details: ProposalDetails) {

@@ -7,7 +7,7 @@ mod overlay;
 mod page_pictures;
 mod reviewing;
 
-pub(super) use overlay::{OverlayInput, ProposalOverlay};
+pub(super) use overlay::{OverlayInput, ProposalComparison};
 pub(super) use reviewing::request_plan_of;
 
 use super::{
@@ -39,7 +39,7 @@ use std::{
     time::{Duration, Instant},
 };
 use user_folders as paths;
-use workspace::now;
+use workspace::time_and_seed;
 use workspace::{FileChangeOutcome, Mutation, Workspace};
 
 /// Messages taken at once.
@@ -150,7 +150,7 @@ impl Writer {
         };
         if let Some(announcer) = &mut writer.announcer {
             let workspace = &writer.session.workspace;
-            announcer.at_start(&workspace.desk().queue, workspace.root());
+            announcer.announce_waiting(&workspace.review_state().queue, workspace.root());
         }
         if let Some(scope) = approval {
             writer.approve(scope, user_name());
@@ -174,7 +174,7 @@ impl Writer {
             let mut waiting = Vec::new();
             let mut stop = false;
             for message in std::iter::once(first).chain(messages.try_iter()).take(MAX_GROUP) {
-                stop |= self.take(message, &mut waiting);
+                stop |= self.receive(message, &mut waiting);
             }
             self.gather_notes(messages, &mut waiting, &mut stop);
             self.flush(&mut waiting);
@@ -196,7 +196,7 @@ impl Writer {
     /// Detects a deleted journal or lock, also while requests arrive that change nothing.
     fn check_storage(&mut self) {
         if self.storage_checked.elapsed() >= CHECK_STORAGE_EVERY {
-            self.session.workspace.look_after_storage();
+            self.session.workspace.check_storage_health();
             self.storage_checked = Instant::now();
         }
     }
@@ -216,18 +216,18 @@ impl Writer {
         };
         while !*stop && are_notes(waiting) && waiting.len() < MAX_GROUP {
             match messages.recv_deadline(end) {
-                Ok(message) => *stop |= self.take(message, waiting),
+                Ok(message) => *stop |= self.receive(message, waiting),
                 Err(_) => return,
             }
         }
     }
 
     /// Collects the members of the group, and handles any other message in a turn of its own. Returns true at the end.
-    fn take(&mut self, message: WriterMsg, waiting: &mut Vec<GroupMember>) -> bool {
+    fn receive(&mut self, message: WriterMsg, waiting: &mut Vec<GroupMember>) -> bool {
         let member = match message {
             WriterMsg::OfWorkspace { is_closed, message } => {
                 if !is_closed.load(std::sync::atomic::Ordering::SeqCst) {
-                    return self.take(*message, waiting);
+                    return self.receive(*message, waiting);
                 }
                 message.refuse(super::workspace_closed());
                 return false;
@@ -243,21 +243,21 @@ impl Writer {
                 self.flush(waiting);
                 return true;
             }
-            WriterMsg::Call(WriterCall(call)) => return self.turn(waiting, |writer| call(Ok(writer))),
+            WriterMsg::Call(WriterCall(call)) => return self.run_turn(waiting, |writer| call(Ok(writer))),
             WriterMsg::ActionOutcome { proposal, outcome } => {
-                return self.turn(waiting, |writer| writer.record_outcome(proposal, outcome));
+                return self.run_turn(waiting, |writer| writer.record_outcome(proposal, outcome));
             }
             WriterMsg::FileChanged(changed) => {
-                return self.turn(waiting, |writer| writer.file_changed(&changed));
+                return self.run_turn(waiting, |writer| writer.file_changed(&changed));
             }
             WriterMsg::Presence(presence) => {
-                return self.turn(waiting, |writer| writer.set_presence(presence));
+                return self.run_turn(waiting, |writer| writer.set_presence(presence));
             }
             WriterMsg::SelectNode(node) => {
-                return self.turn(waiting, |writer| select(&mut writer.session.workspace, node));
+                return self.run_turn(waiting, |writer| select(&mut writer.session.workspace, node));
             }
             WriterMsg::Attach(queue) => {
-                return self.turn(waiting, |writer| {
+                return self.run_turn(waiting, |writer| {
                     writer.publisher.window.attach(queue, &writer.session.workspace);
                     if let Some(Welcome { folder }) = writer.welcome.take() {
                         writer.publisher.window.notify(ToRenderer::Welcome { folder });
@@ -267,24 +267,24 @@ impl Writer {
             }
             WriterMsg::Resync => {
                 return self
-                    .turn(waiting, |writer| writer.publisher.window.resync(&writer.session.workspace));
+                    .run_turn(waiting, |writer| writer.publisher.window.resync(&writer.session.workspace));
             }
             WriterMsg::Mcp(view) => {
-                return self.turn(waiting, |writer| writer.publisher.window.send_agents(*view));
+                return self.run_turn(waiting, |writer| writer.publisher.window.send_agents(*view));
             }
             WriterMsg::Terraform(view) => {
-                return self.turn(waiting, |writer| writer.publisher.window.send_terraform(view));
+                return self.run_turn(waiting, |writer| writer.publisher.window.send_terraform(view));
             }
             WriterMsg::Upstreams(view) => {
-                return self.turn(waiting, |writer| writer.publisher.window.send_upstreams(view));
+                return self.run_turn(waiting, |writer| writer.publisher.window.send_upstreams(view));
             }
             WriterMsg::RunLines { run, first, lines } => {
                 let message = ToRenderer::RunLines { run, first, lines };
-                return self.turn(waiting, |writer| writer.publisher.window.notify(message));
+                return self.run_turn(waiting, |writer| writer.publisher.window.notify(message));
             }
             WriterMsg::McpAddress(address) => {
-                return self.turn(waiting, |writer| {
-                    writer.session.announce(address.as_ref());
+                return self.run_turn(waiting, |writer| {
+                    writer.session.record_address(address.as_ref());
                     writer.address = address;
                 });
             }
@@ -295,7 +295,7 @@ impl Writer {
 
     /// Handles a message after the group before it. Changes and responses end the turn; all else waits for the end of
     /// the batch.
-    fn turn(&mut self, waiting: &mut Vec<GroupMember>, handle: impl FnOnce(&mut Self)) -> bool {
+    fn run_turn(&mut self, waiting: &mut Vec<GroupMember>, handle: impl FnOnce(&mut Self)) -> bool {
         self.flush(waiting);
         handle(self);
         if !self.committed.is_empty() || !self.responses.is_empty() {
@@ -313,7 +313,7 @@ impl Writer {
     }
 
     fn publish(&mut self) {
-        let codes = if self.process.has_window() { self.codes.shown() } else { Vec::new() };
+        let codes = if self.process.has_window() { self.codes.visible_codes() } else { Vec::new() };
         let committed = std::mem::take(&mut self.committed);
         self.publisher.publish(committed, &self.session.workspace, codes);
     }
@@ -333,13 +333,14 @@ impl Writer {
             .drain(..)
             .map(|waiting| match waiting {
                 GroupMember::Mutation { mutation, actor, responder } => {
-                    GroupResult::Mutation(responder, group.run(&mutation, &actor, now()))
+                    GroupResult::Mutation(responder, group.run(&mutation, &actor, time_and_seed()))
                 }
-                GroupMember::AgentRequest { client, request, reply } => {
-                    GroupResult::AgentRequest(reply, Box::new(group.submit(&client, &request, now())))
-                }
+                GroupMember::AgentRequest { client, request, reply } => GroupResult::AgentRequest(
+                    reply,
+                    Box::new(group.submit(&client, &request, time_and_seed())),
+                ),
                 GroupMember::AuditLine { event, by, reason } => {
-                    group.writes_down(event, (by.name, by.way), reason, now());
+                    group.record_audit_line(event, (by.name, by.channel), reason, time_and_seed());
                     GroupResult::AuditLine
                 }
             })
@@ -352,11 +353,11 @@ impl Writer {
         for decided in decided {
             match decided {
                 GroupResult::Mutation(responder, result) => {
-                    let result = unless_failed(&failed, result);
+                    let result = unless_group_failed(&failed, result);
                     self.respond(move || responder.send(result));
                 }
                 GroupResult::AgentRequest(reply, result) => {
-                    let result = unless_failed(&failed, *result);
+                    let result = unless_group_failed(&failed, *result);
                     self.follow_up(&result);
                     self.respond(move || reply(result));
                 }
@@ -377,7 +378,7 @@ impl Writer {
         actor: &Actor,
     ) -> Result<R::Response, Refusal> {
         let workspace = &mut self.session.workspace;
-        let mut turn = WorkspaceTurn { workspace, actor, moment: now(), patches: Vec::new() };
+        let mut turn = WorkspaceTurn { workspace, actor, moment: time_and_seed(), patches: Vec::new() };
         let result = request.handle(&mut turn);
         self.committed.patches.append(&mut turn.patches);
         result
@@ -432,7 +433,7 @@ impl Writer {
     /// Offers the report of a process that ended unexpectedly, once.
     fn offer_crash_report(&mut self) {
         let store = CrashStore::of_user();
-        let Some(report) = store.unoffered() else { return };
+        let Some(report) = store.newest_unoffered() else { return };
         self.publisher.window.notify(ToRenderer::CrashReport { headline: report.headline() });
         if let Err(error) = store.mark_offered(&report) {
             tracing::warn!(%error, "a crash report will be offered again");
@@ -442,13 +443,13 @@ impl Writer {
     fn file_changed(&mut self, changed: &FileChange) {
         let workspace = &mut self.session.workspace;
         let noticed = match changed {
-            FileChange::Path(path) => workspace.file_changed(path, now()),
-            FileChange::Everything => workspace.everything_changed(now()),
+            FileChange::Path(path) => workspace.file_changed(path, time_and_seed()),
+            FileChange::Everything => workspace.everything_changed(time_and_seed()),
         };
-        self.noticed(noticed);
+        self.handle_file_changes(noticed);
     }
 
-    fn noticed(&mut self, noticed: FileChangeOutcome) {
+    fn handle_file_changes(&mut self, noticed: FileChangeOutcome) {
         self.session.watch_sources();
         self.committed.registry_changed |= noticed.registry_changed;
         self.committed.patches.extend(noticed.patches);
@@ -464,7 +465,7 @@ fn select(workspace: &mut Workspace, node: NodeId) {
 }
 
 /// The result of a member of a group, or the refusal of the group that was not written.
-fn unless_failed<T>(failed: &Option<Refusal>, result: Result<T, Refusal>) -> Result<T, Refusal> {
+fn unless_group_failed<T>(failed: &Option<Refusal>, result: Result<T, Refusal>) -> Result<T, Refusal> {
     match failed {
         Some(refusal) => result.and(Err(refusal.clone())),
         None => result,

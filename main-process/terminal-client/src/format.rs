@@ -1,6 +1,6 @@
 //! Output for people and as JSON.
 
-use mcp_server::{shown, shown_line};
+use mcp_server::{escape_hidden, escape_line};
 use shared_protocol::{
     BoardId, ElementId, GraphDocument, NodeId, OperationKind, Refusal,
     mcp::McpView,
@@ -28,28 +28,28 @@ pub fn print(text: &str) {
 pub fn print_json(value: &impl serde::Serialize) {
     match serde_json::to_string_pretty(value) {
         Ok(text) => print(&visible_json(&text)),
-        Err(error) => complain(&format!("the result has no JSON form: {error}")),
+        Err(error) => print_warning(&format!("the result has no JSON form: {error}")),
     }
 }
 
 /// Escapes control characters: labels, titles and messages come from files and agents, and a terminal obeys them.
 pub fn visible(text: &str) -> String {
-    shown(text).into_owned()
+    escape_hidden(text).into_owned()
 }
 
 /// As [`visible`], for a text that must stay on one line.
 pub fn visible_line(text: &str) -> String {
-    shown_line(text)
+    escape_line(text)
 }
 
 /// Escapes hidden characters as JSON does; they only occur in texts.
 pub fn visible_json(json: &str) -> String {
-    if matches!(shown(json), Cow::Borrowed(_)) {
+    if matches!(escape_hidden(json), Cow::Borrowed(_)) {
         return json.to_owned();
     }
     let (mut text, mut bytes, mut units) = (String::with_capacity(json.len() + 64), [0; 4], [0; 2]);
     for c in json.chars() {
-        match shown(c.encode_utf8(&mut bytes)) {
+        match escape_hidden(c.encode_utf8(&mut bytes)) {
             Cow::Borrowed(_) => text.push(c),
             Cow::Owned(_) => c.encode_utf16(&mut units).iter().for_each(|unit| {
                 let _ = write!(text, "\\u{unit:04x}");
@@ -64,7 +64,7 @@ pub fn print_visible(text: &str) {
     print(&visible(text));
 }
 
-pub fn complain(text: &str) {
+pub fn print_warning(text: &str) {
     let text = visible(text);
     let mut err = std::io::stderr().lock();
     let coloured = err.is_terminal() && std::env::var_os("NO_COLOR").is_none();
@@ -82,7 +82,7 @@ pub fn refuse(refusal: &Refusal, json: bool) -> ExitCode {
         }
         print_json(&serde_json::json!({ "ok": false, "error": error }));
     } else {
-        complain(&refusal.to_string());
+        print_warning(&refusal.to_string());
     }
     ExitCode::FAILURE
 }
@@ -90,24 +90,24 @@ pub fn refuse(refusal: &Refusal, json: bool) -> ExitCode {
 /// A response that the command line prints.
 pub trait Printed: serde::Serialize {
     /// The response for people; [`print_response`] prints the other form, JSON.
-    fn words(&self) -> String;
+    fn format_text(&self) -> String;
 }
 
 impl Printed for () {
-    fn words(&self) -> String {
+    fn format_text(&self) -> String {
         "Done".to_owned()
     }
 }
 
 impl Printed for AppliedCommand {
-    fn words(&self) -> String {
+    fn format_text(&self) -> String {
         let created: String = self.created.iter().map(|id| format!("\n{id}")).collect();
         format!("{} (revision {}){created}", self.summary, self.revision)
     }
 }
 
 impl Printed for SavedFiles {
-    fn words(&self) -> String {
+    fn format_text(&self) -> String {
         match self.files.is_empty() {
             true => format!("Nothing to save at revision {}", self.revision),
             false => format!("Saved revision {}\n{}", self.revision, self.files.join("\n")),
@@ -116,20 +116,20 @@ impl Printed for SavedFiles {
 }
 
 impl Printed for Vec<OperationLogEntry> {
-    fn words(&self) -> String {
+    fn format_text(&self) -> String {
         self.iter().map(log_line).collect::<Vec<_>>().join("\n")
     }
 }
 
 impl Printed for ExportedFile {
-    fn words(&self) -> String {
+    fn format_text(&self) -> String {
         format!("{} ({} bytes)", self.path, self.bytes)
     }
 }
 
 /// Prints a response for people or as JSON.
 pub fn print_response(response: &impl Printed, json: bool) -> ExitCode {
-    print_result(response, json, || response.words())
+    print_result(response, json, || response.format_text())
 }
 
 /// Prints data as JSON, or `words` for people.
@@ -165,7 +165,7 @@ pub fn problems(found: &[WorkspaceProblem], names: &ElementNames, json: bool) ->
 pub struct ElementNames(HashMap<ElementId, (String, String)>);
 
 impl ElementNames {
-    pub fn of(document: &GraphDocument) -> Self {
+    pub fn from_document(document: &GraphDocument) -> Self {
         let boards: HashMap<BoardId, String> =
             document.boards.iter().map(|board| (board.id, board.name.to_string())).collect();
         let nodes: HashMap<NodeId, String> =

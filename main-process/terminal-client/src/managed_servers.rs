@@ -2,14 +2,14 @@
 
 use serde_json::Value;
 use shared_protocol::upstreams::{
-    AuthForm, ImportSource, RegistryServer, ServerBrief, ServerDetails, ServerImportPreview, ServerState,
-    ToolApproval, ToolView, UpstreamsView, VariableValue,
+    AuthForm, ImportSource, ManagedServersView, RegistryServer, ServerBrief, ServerDetails,
+    ServerImportPreview, ServerState, ToolApproval, ToolView, VariableValue,
 };
 use std::fmt::Write as _;
 
 // Writing to a string cannot fail: the results of `writeln!` are dropped throughout.
 
-pub fn list(view: &UpstreamsView) -> String {
+pub fn list(view: &ManagedServersView) -> String {
     let mut text = String::new();
     if let Some(problem) = &view.problem {
         return problem.clone();
@@ -141,14 +141,14 @@ pub fn import(view: &ServerImportPreview) -> String {
             let _ = writeln!(text, "    {note}");
         }
     }
-    text + &refusals(&view.refused) + &skipped(&view.skipped)
+    text + &refusals(&view.refused) + &format_skipped(&view.skipped)
 }
 
-pub fn skipped(skipped: &[(String, String)]) -> String {
+pub fn format_skipped(skipped: &[(String, String)]) -> String {
     skipped.iter().map(|(name, why)| format!("- {name} is skipped: {why}\n")).collect()
 }
 
-pub fn imported(servers: &[ServerBrief], refused: &[(String, String)]) -> String {
+pub fn format_imported(servers: &[ServerBrief], refused: &[(String, String)]) -> String {
     let lines: String = servers.iter().map(|server| server_line(server) + "\n").collect();
     lines + &refusals(refused)
 }
@@ -157,7 +157,7 @@ fn refusals(refused: &[(String, String)]) -> String {
     refused.iter().map(|(name, why)| format!("! {name}: {why}\n")).collect()
 }
 
-pub fn found(found: &[RegistryServer]) -> String {
+pub fn format_registry_servers(found: &[RegistryServer]) -> String {
     if found.is_empty() {
         return "No results".to_owned();
     }
@@ -179,7 +179,7 @@ pub fn found(found: &[RegistryServer]) -> String {
 }
 
 /// The texts of an answer; whatever else there is, as it is.
-pub fn called(value: &Value) -> String {
+pub fn format_call_result(value: &Value) -> String {
     let content = value["content"].as_array().map(Vec::as_slice).unwrap_or_default();
     let lines = content.iter().map(|block| match block["text"].as_str() {
         Some(text) => text.to_owned(),

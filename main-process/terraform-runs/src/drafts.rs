@@ -1,7 +1,7 @@
 //! Generated files of boards, generated again only as far as something changed. Any thread may request them; two threads that
 //! request the same board wait for each other, so that the work is done once.
 
-use super::workspace_ground::WorkspaceGround;
+use super::workspace_ground::WorkspaceInputs;
 use shared_protocol::{Board, BoardId, Refusal};
 use std::{
     collections::BTreeMap,
@@ -11,7 +11,7 @@ use terraform::{GenerateInput, GeneratedHcl, HclGenerator, InfrastructureSetting
 
 /// A board as generated files, for one state.
 pub(super) struct BoardDraft {
-    pub(super) ground: WorkspaceGround,
+    pub(super) inputs: WorkspaceInputs,
     pub(super) board: Board,
     /// The settings of the board.
     pub(super) settings: InfrastructureSettings,
@@ -30,7 +30,7 @@ struct DraftCache {
 }
 
 impl BoardDrafts {
-    pub(super) fn of(&self, ground: &WorkspaceGround, id: BoardId) -> Result<Arc<BoardDraft>, Refusal> {
+    pub(super) fn draft(&self, ground: &WorkspaceInputs, id: BoardId) -> Result<Arc<BoardDraft>, Refusal> {
         let board = ground.board(id)?.clone();
         let settings = ground.settings(&board)?;
         let kept = {
@@ -43,13 +43,13 @@ impl BoardDrafts {
         };
         let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(last) =
-            kept.last.as_ref().filter(|last| last.ground.is_same(ground) && last.settings == settings)
+            kept.last.as_ref().filter(|last| last.inputs.is_same(ground) && last.settings == settings)
         {
             return Ok(Arc::clone(last));
         }
         let input = GenerateInput { snapshot: &ground.snapshot, board: id, settings: &settings };
         let generated = kept.generator.generate(&input);
-        let draft = Arc::new(BoardDraft { ground: ground.clone(), board, settings, generated });
+        let draft = Arc::new(BoardDraft { inputs: ground.clone(), board, settings, generated });
         kept.last = Some(Arc::clone(&draft));
         Ok(draft)
     }

@@ -12,11 +12,11 @@ const MAX_OUTCOME_ENTRIES: usize = 1_000;
 /// Receives the events of one run. Called on the run's thread, in order; may wait a moment.
 pub trait RunFollower: Send + Sync {
     /// Called before the first line.
-    fn started(&self, run: TerraformRunId);
+    fn on_started(&self, run: TerraformRunId);
 
-    fn said(&self, lines: &[TerraformRunLine]);
+    fn on_output(&self, lines: &[TerraformRunLine]);
 
-    fn ended(&self, outcome: FollowedRunOutcome);
+    fn on_ended(&self, outcome: FollowedRunOutcome);
 }
 
 /// The outcome of a run.
@@ -54,7 +54,7 @@ pub(super) struct RunReport {
 }
 
 impl RunReport {
-    pub(super) fn take(&mut self, events: &[RunEvent]) {
+    pub(super) fn ingest(&mut self, events: &[RunEvent]) {
         for event in events {
             match event {
                 RunEvent::Diagnostic(said) if self.complaints.len() < MAX_OUTCOME_ENTRIES => {
@@ -62,18 +62,18 @@ impl RunReport {
                     let complaint = RunDiagnostic { is_error: said.is_error, summary, detail };
                     self.complaints.push((said.address.clone(), complaint));
                 }
-                RunEvent::Planned { address, action } => self.change(address, *action, true),
+                RunEvent::Planned { address, action } => self.record_change(address, *action, true),
                 // A change that starts and never finishes has failed.
                 RunEvent::Started { address, action } | RunEvent::Failed { address, action } => {
-                    self.change(address, *action, false);
+                    self.record_change(address, *action, false);
                 }
-                RunEvent::Finished { address, action } => self.change(address, *action, true),
+                RunEvent::Finished { address, action } => self.record_change(address, *action, true),
                 _ => {}
             }
         }
     }
 
-    fn change(&mut self, address: &str, action: ResourceAction, success: bool) {
+    fn record_change(&mut self, address: &str, action: ResourceAction, success: bool) {
         let has_room = self.changes.len() < MAX_OUTCOME_ENTRIES || self.changes.contains_key(address);
         if action != ResourceAction::Nothing && has_room {
             self.changes.insert(address.to_owned(), (action, success));

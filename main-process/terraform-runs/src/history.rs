@@ -11,7 +11,7 @@ use terraform::run::TerraformRunner;
 const MAX_RECORD_BYTES: u64 = 64 * 1024;
 
 /// Records the progress of a run. A failure costs a line of the history and nothing else.
-pub(super) fn keep(log: &Path, run: &TerraformRunView) {
+pub(super) fn write_summary(log: &Path, run: &TerraformRunView) {
     let written = serde_json::to_vec(run).map_err(std::io::Error::other).and_then(|text| {
         let (folder, name) = SafeFolder::parent_of(&log.with_extension("json"))?;
         Ok(folder.write_atomic(name, &text)?)
@@ -31,7 +31,7 @@ pub(super) fn load(runs: &TerraformRunner, board: &Board) -> Vec<(PathBuf, Terra
             run.board = board.id;
             if matches!(run.state, TerraformRunState::Running | TerraformRunState::Cancelling) {
                 run.state = TerraformRunState::Interrupted;
-                keep(&log, &run);
+                write_summary(&log, &run);
             }
             Some((log, run))
         })

@@ -19,7 +19,7 @@ const PLUGINS: &str = "terraform.d";
 
 /// The record of what our `init` left in a folder. It is outside the workspace, so that no clone brings it along.
 fn record(user: &TerraformUserSettings, folder: &Path) -> PathBuf {
-    let name = Digest::of(folder.as_os_str().as_encoded_bytes()).to_string();
+    let name = Digest::hash(folder.as_os_str().as_encoded_bytes()).to_string();
     user.plans.with_file_name("initialised").join(name)
 }
 
@@ -39,7 +39,7 @@ pub(super) fn is_ours(user: Option<&TerraformUserSettings>, folder: &Path) -> bo
 }
 
 /// Records what an `init` that ran here has left.
-pub(super) fn remember(user: &TerraformUserSettings, folder: &Path) -> io::Result<()> {
+pub(super) fn record_init(user: &TerraformUserSettings, folder: &Path) -> io::Result<()> {
     let path = record(user, folder);
     match fingerprint(folder)? {
         Some(now) => safe_fs::write_private(&path, now.to_string().as_bytes()),
@@ -60,7 +60,7 @@ pub(super) fn needs_person(
     if let Some(sink) = configuration.first_sink() {
         return Ok(Some(format!("This board's plan runs {sink}. Press Plan to run it yourself.")));
     }
-    let folder = draft.ground.folder(&draft.board);
+    let folder = draft.inputs.folder(&draft.board);
     if folder.join(PLUGINS).symlink_metadata().is_ok() {
         return Ok(Some(format!(
             "This board's folder contains its own providers in {PLUGINS}. Press Plan to run it yourself."
@@ -87,7 +87,7 @@ pub(super) fn needs_person(
 fn test_file(draft: &BoardDraft) -> Result<Option<String>, Refusal> {
     let root = terraform::write::folder_of(&draft.board.name);
     for folder in [root.clone(), format!("{root}/tests")] {
-        let listed = WorkspacePath::parse(folder).and_then(|folder| draft.ground.files.list(&folder));
+        let listed = WorkspacePath::parse(folder).and_then(|folder| draft.inputs.files.list(&folder));
         let names = listed.map_err(|error| storage(&error))?.files;
         if let Some(name) = names.into_iter().find(|name| is_test(name)) {
             return Ok(Some(name));
@@ -102,7 +102,7 @@ fn is_test(name: &str) -> bool {
 
 /// A state names providers, which `init` fetches too. Only Terraform can read them, so any state counts.
 fn state(draft: &BoardDraft, configuration: &ConfigurationGraph) -> Option<String> {
-    let state = draft.ground.folder(&draft.board).join("terraform.tfstate");
+    let state = draft.inputs.folder(&draft.board).join("terraform.tfstate");
     (configuration.has_backend() || state.symlink_metadata().is_ok())
         .then(|| "the providers of the state".to_owned())
 }
@@ -126,13 +126,13 @@ mod tests {
         fs::create_dir_all(&provider).unwrap();
         fs::write(provider.join("binary"), "code").unwrap();
         assert!(!is_ours(Some(&user), &board), "it came with a clone");
-        remember(&user, &board).unwrap();
+        record_init(&user, &board).unwrap();
         assert!(is_ours(Some(&user), &board) && !is_ours(None, &board));
         fs::create_dir_all(board.join(".terraform/modules")).unwrap();
         fs::write(board.join(".terraform/modules/modules.json"), "{}").unwrap();
         assert!(!is_ours(Some(&user), &board), "a module is read from elsewhere");
         fs::remove_dir_all(board.join(".terraform")).unwrap();
-        remember(&user, &board).unwrap();
+        record_init(&user, &board).unwrap();
         assert!(is_ours(Some(&user), &board));
     }
 

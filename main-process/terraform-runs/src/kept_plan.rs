@@ -24,12 +24,12 @@ pub(super) struct KeptPlan {
 
 impl KeptPlan {
     pub(super) fn new(plan: &TerraformPlan, counts: PlanCounts, draft: &BoardDraft) -> std::io::Result<Self> {
-        let content = read(&draft.ground.folder(&draft.board))?;
+        let content = read(&draft.inputs.folder(&draft.board))?;
         Ok(Self {
             files: draft.generated.files.clone(),
             content,
             view: views::plan(plan, draft.board.id, counts),
-            nodes: views::planned(plan),
+            nodes: views::planned_actions(plan),
         })
     }
 
@@ -44,7 +44,7 @@ impl KeptPlan {
         if !self.fits(draft) {
             return again("The board has changed since it was planned.");
         }
-        match read(&draft.ground.folder(&draft.board)) {
+        match read(&draft.inputs.folder(&draft.board)) {
             Ok(content) if content == self.content => Ok(()),
             _ => again("The plan in the folder is not the one that was made here."),
         }
@@ -53,5 +53,5 @@ impl KeptPlan {
 
 fn read(folder: &Path) -> std::io::Result<Digest> {
     let bytes = SafeFolder::open(folder)?.read(PLAN_FILE, MAX_PLAN_BYTES)?;
-    Ok(Digest::of(&bytes))
+    Ok(Digest::hash(&bytes))
 }

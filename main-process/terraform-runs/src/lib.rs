@@ -64,7 +64,7 @@ use std::{
 use terraform::cost::{self, BoardCostEstimate};
 use terraform::price_files::Prices;
 use workspace::{ProposalJudge, Workspace};
-use workspace_ground::WorkspaceGround;
+use workspace_ground::WorkspaceInputs;
 
 /// Texts by their path within a board's folder.
 type TextsByPath = BTreeMap<String, Arc<str>>;
@@ -125,13 +125,13 @@ pub struct PlanRequest {
     pub actor: Actor,
     pub secrets: Vec<(String, String)>,
     /// A person pressed *Plan*, and so allowed everything that planning executes or sends.
-    pub pressed: bool,
+    pub requested_by_person: bool,
 }
 
 /// A saved plan that a person accepted.
 pub struct ApplyPlanRequest {
     pub key: RequestPlanKey,
-    pub saved: Arc<SavedPlan>,
+    pub plan: Arc<SavedPlan>,
     pub requested_by: String,
     /// The person who accepted it.
     pub actor: Actor,
@@ -142,13 +142,13 @@ pub struct ApplyPlanRequest {
 #[derive(Clone)]
 pub struct TerraformHandle {
     orders: Sender<TerraformOrder>,
-    shown: Arc<SharedTerraform>,
+    shared: Arc<SharedTerraform>,
 }
 
 /// The state that the handle and the worker share.
 #[derive(Default)]
 struct SharedTerraform {
-    ground: ArcSwapOption<WorkspaceGround>,
+    inputs: ArcSwapOption<WorkspaceInputs>,
     drafts: BoardDrafts,
     prices: Prices,
     requests: RequestPlans,
@@ -157,9 +157,9 @@ struct SharedTerraform {
 }
 
 impl SharedTerraform {
-    fn estimates(&self, ground: &WorkspaceGround, board: BoardId) -> Result<BoardCostEstimate, Refusal> {
+    fn estimates(&self, ground: &WorkspaceInputs, board: BoardId) -> Result<BoardCostEstimate, Refusal> {
         let settings = ground.settings(ground.board(board)?)?;
-        let book = self.prices.of(&ground.files)?;
+        let book = self.prices.price_book(&ground.files)?;
         Ok(cost::estimate(&ground.snapshot, board, &settings, &book))
     }
 }
@@ -168,19 +168,19 @@ impl TerraformHandle {
     /// Requests wait in the queue until [`start`].
     pub fn new() -> (Self, Receiver<TerraformOrder>) {
         let (orders, waiting) = bounded(MAX_ORDERS);
-        (Self { orders, shown: Arc::default() }, waiting)
+        (Self { orders, shared: Arc::default() }, waiting)
     }
 
     /// Publishes the present workspace to the worker, if it differs from the last one.
     pub fn show(&self, workspace: &Workspace) {
         let ground =
-            WorkspaceGround { files: Arc::clone(workspace.files()), snapshot: workspace.snapshot().clone() };
-        if self.shown.ground.load().as_ref().is_none_or(|before| !before.is_same(&ground)) {
-            self.shown.ground.store(Some(Arc::new(ground)));
+            WorkspaceInputs { files: Arc::clone(workspace.files()), snapshot: workspace.snapshot().clone() };
+        if self.shared.inputs.load().as_ref().is_none_or(|before| !before.is_same(&ground)) {
+            self.shared.inputs.store(Some(Arc::new(ground)));
             self.refresh();
         }
-        let queue = &workspace.desk().queue;
-        self.shown.requests.retain(|id, version| {
+        let queue = &workspace.review_state().queue;
+        self.shared.requests.retain(|id, version| {
             use ProposalState::{Open, Stale};
             queue
                 .get(id)
@@ -216,7 +216,7 @@ impl TerraformHandle {
 
     /// Plans an agent's request and saves the plan. Responds when the run has started.
     pub fn plan_request(&self, request: PlanRequest, responder: Option<Responder<PlanStart>>) {
-        if self.shown.requests.begin(request.key) {
+        if self.shared.requests.begin(request.key) {
             return self.send(TerraformOrder::PlanRequest { request: Box::new(request), responder });
         }
         if let Some(responder) = responder {
@@ -227,7 +227,7 @@ impl TerraformHandle {
 
     /// The plan of a request, if there is one.
     pub fn request_plan(&self, proposal: ProposalId) -> Option<RequestPlanView> {
-        self.shown.requests.view(proposal)
+        self.shared.requests.view(proposal)
     }
 
     /// Checks that a yes names the present plan, and that its inputs are unchanged.
@@ -237,13 +237,13 @@ impl TerraformHandle {
         board: BoardId,
         hash: Option<ContentHash>,
     ) -> Result<(), Refusal> {
-        let saved = self.shown.requests.named(proposal, hash)?;
-        let ground = self.shown.ground.load_full();
-        let (Some(ground), Some(site)) = (ground, self.shown.site.load_full()) else {
+        let saved = self.shared.requests.find_by_hash(proposal, hash)?;
+        let ground = self.shared.inputs.load_full();
+        let (Some(ground), Some(site)) = (ground, self.shared.site.load_full()) else {
             return Err(Refusal::new(RefusalCode::NoWorkspace, "No workspace is open."));
         };
         site.refuse_busy(board)?;
-        let draft = self.shown.drafts.of(&ground, board)?;
+        let draft = self.shared.drafts.draft(&ground, board)?;
         let checked = saved.check(&draft, &site);
         if checked.is_err() {
             // The worker shows the reason with the request.
@@ -254,7 +254,7 @@ impl TerraformHandle {
 
     /// Takes the accepted plan; it can be taken once.
     pub fn take_request(&self, proposal: ProposalId) -> Option<Arc<SavedPlan>> {
-        self.shown.requests.take(proposal)
+        self.shared.requests.take_plan(proposal)
     }
 
     /// Applies exactly the accepted plan, or nothing.
@@ -279,7 +279,7 @@ impl TerraformHandle {
             (TerraformOrder::ApplyRequest { responder, .. }, refusal) => responder.send(Err(refusal)),
             (TerraformOrder::Trial { responder, .. }, refusal) => responder.send(Err(refusal)),
             (TerraformOrder::PlanRequest { request, responder }, refusal) => {
-                self.shown.requests.fail(request.key, refusal.message.clone());
+                self.shared.requests.fail(request.key, refusal.message.clone());
                 if let Some(responder) = responder {
                     responder.send(Err(refusal));
                 }
@@ -294,13 +294,13 @@ impl TerraformHandle {
         snapshot: &Snapshot,
         board: BoardId,
     ) -> Result<(TextsByPath, Vec<TerraformFindingView>), Refusal> {
-        let draft = self.shown.drafts.of(&self.ground_of(snapshot)?, board)?;
+        let draft = self.shared.drafts.draft(&self.workspace_inputs(snapshot)?, board)?;
         Ok((draft.generated.files.clone(), views::findings(&draft)))
     }
 
     /// The costs of a board, for a reader with a state of its own.
     pub fn cost(&self, snapshot: &Snapshot, board: BoardId) -> Result<CostView, Refusal> {
-        let estimates = self.shown.estimates(&self.ground_of(snapshot)?, board)?;
+        let estimates = self.shared.estimates(&self.workspace_inputs(snapshot)?, board)?;
         Ok(views::cost(&estimates, board, snapshot.revision()))
     }
 
@@ -311,12 +311,12 @@ impl TerraformHandle {
         after: &Snapshot,
         changes: &[Change],
     ) -> Result<f64, Refusal> {
-        let ground = self.ground_of(before)?;
-        let book = self.shown.prices.of(&ground.files)?;
+        let ground = self.workspace_inputs(before)?;
+        let book = self.shared.prices.price_book(&ground.files)?;
         let mut settings: BTreeMap<BoardId, terraform::InfrastructureSettings> = BTreeMap::new();
         let nodes: BTreeSet<NodeId> = changes
             .iter()
-            .filter_map(|change| match ProposalSubject::of(change) {
+            .filter_map(|change| match ProposalSubject::of_change(change) {
                 ProposalSubject::Node(id) if !change.is_layout() => Some(id),
                 _ => None,
             })
@@ -340,10 +340,10 @@ impl TerraformHandle {
         Ok(difference)
     }
 
-    fn ground_of(&self, snapshot: &Snapshot) -> Result<WorkspaceGround, Refusal> {
-        let ground = self.shown.ground.load_full();
+    fn workspace_inputs(&self, snapshot: &Snapshot) -> Result<WorkspaceInputs, Refusal> {
+        let ground = self.shared.inputs.load_full();
         let ground = ground.ok_or_else(|| Refusal::new(RefusalCode::NoWorkspace, "No workspace is open."))?;
-        Ok(WorkspaceGround { files: Arc::clone(&ground.files), snapshot: snapshot.clone() })
+        Ok(WorkspaceInputs { files: Arc::clone(&ground.files), snapshot: snapshot.clone() })
     }
 
     fn refresh(&self) {
@@ -363,16 +363,16 @@ const MIN_RISE: f64 = 0.005;
 
 impl ProposalJudge for TerraformHandle {
     fn plan_sink(&self, state: &Snapshot, board: BoardId, operation: TerraformOperation) -> Option<String> {
-        let site = self.shown.site.load_full();
+        let site = self.shared.site.load_full();
         let user = site.as_ref().map(|site| &*site.user);
         let judged = self
-            .ground_of(state)
-            .and_then(|ground| self.shown.drafts.of(&ground, board))
+            .workspace_inputs(state)
+            .and_then(|ground| self.shared.drafts.draft(&ground, board))
             .and_then(|draft| initialised::needs_person(&draft, user, operation));
         judged.unwrap_or_else(|refusal| Some(refusal.message))
     }
 
-    fn rises(&self, before: &Snapshot, after: &Snapshot, changes: &[Change]) -> bool {
+    fn cost_rises(&self, before: &Snapshot, after: &Snapshot, changes: &[Change]) -> bool {
         match self.cost_difference(before, after, changes) {
             Ok(difference) => difference > MIN_RISE,
             Err(refusal) => {

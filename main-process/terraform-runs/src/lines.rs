@@ -22,7 +22,7 @@ const MAX_LINE_BYTES: usize = 64 << 10;
 
 #[derive(Default)]
 pub(super) struct RunTranscript {
-    kept: VecDeque<TerraformRunLine>,
+    lines: VecDeque<TerraformRunLine>,
     count: u64,
     waiting: Vec<LineRequest>,
 }
@@ -36,7 +36,7 @@ pub(super) struct LineRequest {
 
 impl RunTranscript {
     /// The output of an ended run, which is in its log.
-    pub(super) fn ended(count: u64) -> Self {
+    pub(super) fn finished(count: u64) -> Self {
         Self { count, ..Self::default() }
     }
 
@@ -45,23 +45,23 @@ impl RunTranscript {
     }
 
     pub(super) fn push(&mut self, line: TerraformRunLine) {
-        self.kept.push_back(line);
+        self.lines.push_back(line);
         self.count += 1;
-        if self.kept.len() > MAX_KEPT_LINES {
-            self.kept.pop_front();
+        if self.lines.len() > MAX_KEPT_LINES {
+            self.lines.pop_front();
         }
     }
 
     /// The lines from a number on, if they are still in memory.
     pub(super) fn from(&self, from: u64) -> Option<Vec<TerraformRunLine>> {
-        let first = self.count - self.kept.len() as u64;
+        let first = self.count - self.lines.len() as u64;
         let skip = usize::try_from(from.checked_sub(first)?).unwrap_or(usize::MAX);
-        Some(self.kept.iter().skip(skip).take(MAX_RUN_LINES).cloned().collect())
+        Some(self.lines.iter().skip(skip).take(MAX_RUN_LINES).cloned().collect())
     }
 
     /// Drops the lines from memory; the log has them all.
     pub(super) fn drop_kept(&mut self) {
-        self.kept = VecDeque::new();
+        self.lines = VecDeque::new();
     }
 
     /// Returns the request when too many wait.
@@ -74,7 +74,7 @@ impl RunTranscript {
     }
 
     /// Takes the requests that can be answered.
-    pub(super) fn take_answerable(&mut self, now: Instant, is_over: bool) -> Vec<LineRequest> {
+    pub(super) fn take_due(&mut self, now: Instant, is_over: bool) -> Vec<LineRequest> {
         let count = self.count;
         let (done, waiting) = std::mem::take(&mut self.waiting)
             .into_iter()

@@ -32,7 +32,7 @@ use terraform::{
     run::{TerraformPlan, fingerprint},
     write,
 };
-use workspace::now;
+use workspace::time_and_seed;
 
 /// The age at which a plan expires.
 const MAX_PLAN_AGE_MILLISECONDS: u64 = 60 * 60 * 1_000;
@@ -72,7 +72,7 @@ impl PlanFile {
     }
 
     fn digest(&self) -> Option<Digest> {
-        fs::read(&self.0).ok().map(|bytes| Digest::of(&bytes))
+        fs::read(&self.0).ok().map(|bytes| Digest::hash(&bytes))
     }
 }
 
@@ -85,7 +85,7 @@ impl Drop for PlanFile {
 
 /// The folder of plans of one workspace, so that plans of another Draftboard are left alone.
 fn folder_of(plans: &Path, root: &Path) -> PathBuf {
-    plans.join(Digest::of(root.as_os_str().as_encoded_bytes()).to_string())
+    plans.join(Digest::hash(root.as_os_str().as_encoded_bytes()).to_string())
 }
 
 /// Removes plans that an earlier process left for this workspace.
@@ -111,13 +111,13 @@ pub(super) struct PlanInputs {
 }
 
 impl PlanInputs {
-    pub(super) fn of(draft: &BoardDraft, secrets: BTreeMap<String, String>) -> Result<Self, Refusal> {
-        let folder = draft.ground.folder(&draft.board);
+    pub(super) fn from_draft(draft: &BoardDraft, secrets: BTreeMap<String, String>) -> Result<Self, Refusal> {
+        let folder = draft.inputs.folder(&draft.board);
         let digest = |path: &str| {
             let bytes = SafeFolder::parent_of(&folder.join(path))
                 .and_then(|(folder, name)| folder.read(name, MAX_BOUND_BYTES));
             match bytes {
-                Ok(bytes) => Ok(Some(Digest::of(&bytes))),
+                Ok(bytes) => Ok(Some(Digest::hash(&bytes))),
                 Err(error) if error.problem.is_missing() => Ok(None),
                 Err(error) => Err(Refusal::new(RefusalCode::StorageError, error.to_string())),
             }
@@ -173,7 +173,7 @@ impl PlanInputs {
 }
 
 fn foreign_files(draft: &BoardDraft) -> Result<Vec<(String, Vec<u8>)>, Refusal> {
-    write::others(&draft.ground.files, &draft.board.name).map_err(|error| storage(&error))
+    write::other_files(&draft.inputs.files, &draft.board.name).map_err(|error| storage(&error))
 }
 
 /// The configuration that Terraform reads: generated files and foreign ones beside them.
@@ -218,7 +218,7 @@ impl SavedPlan {
         for change in &mut changes {
             change.attributes.truncate(MAX_TRIAL_ATTRIBUTES);
         }
-        let expires = now().time + MAX_PLAN_AGE_MILLISECONDS;
+        let expires = time_and_seed().time + MAX_PLAN_AGE_MILLISECONDS;
         Ok(Self { file, digest, binding, counts, changes, expires })
     }
 
@@ -231,8 +231,8 @@ impl SavedPlan {
     }
 
     /// The reason why this plan may not be applied any more; `None` while its inputs are unchanged.
-    pub(super) fn outdated(&self, binding: &PlanInputs) -> Option<String> {
-        if self.expires <= now().time {
+    pub(super) fn outdated_reason(&self, binding: &PlanInputs) -> Option<String> {
+        if self.expires <= time_and_seed().time {
             return Some("The plan is older than an hour. Plan again, then decide.".to_owned());
         }
         if self.file.digest().as_ref() != Some(&self.digest) {
@@ -242,10 +242,10 @@ impl SavedPlan {
         Some(format!("Since it was planned, {moved}. Plan again, then decide."))
     }
 
-    /// As [`Self::outdated`], compared with the present inputs.
+    /// As [`Self::outdated_reason`], compared with the present inputs.
     pub(super) fn check(&self, draft: &BoardDraft, site: &TerraformSite) -> Result<(), Refusal> {
-        let binding = PlanInputs::of(draft, site.secrets(draft.board.id, Vec::new()))?;
-        match self.outdated(&binding) {
+        let binding = PlanInputs::from_draft(draft, site.secrets(draft.board.id, Vec::new()))?;
+        match self.outdated_reason(&binding) {
             None => Ok(()),
             Some(why) => {
                 Err(Refusal::new(RefusalCode::Stale, why).hint("Press Plan, read the new plan, then decide."))
@@ -307,7 +307,7 @@ impl RequestPlans {
         self.update(key, RequestPlanPhase::Planning(Some(run)));
     }
 
-    pub(super) fn need(&self, key: RequestPlanKey, reason: String) {
+    pub(super) fn mark_needed(&self, key: RequestPlanKey, reason: String) {
         self.update(key, RequestPlanPhase::Needed(reason));
     }
 
@@ -324,7 +324,7 @@ impl RequestPlans {
         self.lock().retain(|id, plan| waits(*id, plan.version));
     }
 
-    pub(super) fn saved(&self) -> Vec<(RequestPlanKey, Arc<SavedPlan>)> {
+    pub(super) fn saved_plans(&self) -> Vec<(RequestPlanKey, Arc<SavedPlan>)> {
         let plans = self.lock();
         let saved = plans.iter().filter_map(|(proposal, plan)| match &plan.state {
             RequestPlanPhase::Ready(saved) => {
@@ -337,11 +337,11 @@ impl RequestPlans {
     }
 
     pub(super) fn next_expiry(&self) -> Option<u64> {
-        self.saved().iter().map(|(_, saved)| saved.expires).min()
+        self.saved_plans().iter().map(|(_, saved)| saved.expires).min()
     }
 
     /// The plan that a yes names.
-    pub(super) fn named(
+    pub(super) fn find_by_hash(
         &self,
         proposal: ProposalId,
         hash: Option<ContentHash>,
@@ -362,7 +362,7 @@ impl RequestPlans {
     }
 
     /// Hands the plan over to the run that applies it.
-    pub(super) fn take(&self, proposal: ProposalId) -> Option<Arc<SavedPlan>> {
+    pub(super) fn take_plan(&self, proposal: ProposalId) -> Option<Arc<SavedPlan>> {
         match self.lock().remove(&proposal)?.state {
             RequestPlanPhase::Ready(saved) => Some(saved),
             _ => None,
@@ -423,8 +423,8 @@ mod tests {
     fn anything_that_moves_ends_a_plan() {
         let folder = tempfile::tempdir().unwrap();
         let plan = saved(folder.path(), u64::MAX);
-        assert_eq!(plan.outdated(&binding()), None);
-        let digest = Some(Digest::of(b"other"));
+        assert_eq!(plan.outdated_reason(&binding()), None);
+        let digest = Some(Digest::hash(b"other"));
         let file = |place: usize| {
             let mut moved = binding();
             moved.files[place] = digest;
@@ -445,17 +445,17 @@ mod tests {
             (file(1), "the lock file has changed"),
             (file(3), "the folder was initialised again"),
         ] {
-            assert!(plan.outdated(&moved).unwrap().contains(words), "{words}");
+            assert!(plan.outdated_reason(&moved).unwrap().contains(words), "{words}");
         }
         fs::write(plan.path(), "another plan").unwrap();
-        assert!(plan.outdated(&binding()).unwrap().contains("not the one that was made"));
+        assert!(plan.outdated_reason(&binding()).unwrap().contains("not the one that was made"));
     }
 
     #[test]
     fn a_plan_has_an_hour_and_its_file_goes_with_it() {
         let folder = tempfile::tempdir().unwrap();
-        let plan = saved(folder.path(), now().time);
-        assert!(plan.outdated(&binding()).unwrap().contains("older than an hour"));
+        let plan = saved(folder.path(), time_and_seed().time);
+        assert!(plan.outdated_reason(&binding()).unwrap().contains("older than an hour"));
         let path = plan.path().to_owned();
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         let plans = RequestPlans::default();
@@ -464,11 +464,11 @@ mod tests {
         assert!(plans.begin(key) && !plans.begin(key), "one at a time");
         let hash = plan.hash();
         plans.ready(RequestPlanKey { version: 2, ..key }, saved(&folder.path().join("other"), u64::MAX));
-        assert!(plans.named(key.proposal, Some(hash)).is_err(), "it was made for another version");
+        assert!(plans.find_by_hash(key.proposal, Some(hash)).is_err(), "it was made for another version");
         plans.ready(key, plan);
-        assert!(plans.named(key.proposal, Some(hash)).is_ok());
-        assert!(plans.named(key.proposal, None).is_err());
-        assert!(plans.named(key.proposal, Some(ContentHash::from_bytes([0; 32]))).is_err());
+        assert!(plans.find_by_hash(key.proposal, Some(hash)).is_ok());
+        assert!(plans.find_by_hash(key.proposal, None).is_err());
+        assert!(plans.find_by_hash(key.proposal, Some(ContentHash::from_bytes([0; 32]))).is_err());
         plans.retain(|_, _| false);
         assert!(!path.exists());
     }

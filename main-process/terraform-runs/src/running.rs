@@ -14,6 +14,7 @@ use super::{
 use processes::ProgramSpawner;
 use shared_protocol::{
     Actor, Board, Refusal, RefusalCode,
+    messages::ProblemSeverity,
     request::Responder,
     terraform::{PlanCounts, TerraformOperation, TerraformRunId, TerraformRunState, TerraformRunView},
 };
@@ -31,7 +32,7 @@ use terraform::{
     run::{RunEvent, RunRequest, TerraformProgram, TerraformRun, refuse_links},
     settings::IGNORED_PROGRAM_NOTICE,
 };
-use workspace::now;
+use workspace::time_and_seed;
 
 /// The interval in which a silent run is checked for cancellation.
 const GLANCE: Duration = Duration::from_millis(50);
@@ -52,11 +53,11 @@ pub(super) struct RunStart {
     pub(super) follower: Option<Arc<dyn RunFollower>>,
     /// The time at which the run is cancelled.
     pub(super) until: Option<Instant>,
-    pub(super) request: Option<RequestRun>,
+    pub(super) request: Option<AgentRequestRun>,
 }
 
 /// A run for an agent's request to apply or destroy.
-pub(super) struct RequestRun {
+pub(super) struct AgentRequestRun {
     pub(super) key: RequestPlanKey,
     /// The client's name for itself, which is not verified.
     pub(super) requested_by: String,
@@ -73,7 +74,7 @@ pub(super) fn start(starting: RunStart, reserved: BoardReservation, responder: R
     let work = move || {
         let alive = starting.site.alive();
         match starting.prepare() {
-            Ok(prepared) => starting.follow(reserved, prepared, responder),
+            Ok(prepared) => starting.follow_run(reserved, prepared, responder),
             Err(refusal) => {
                 drop(reserved);
                 starting.planning_failed(&refusal.message);
@@ -107,7 +108,7 @@ impl RunStart {
             _ if self.operation == TerraformOperation::ApplyPlan => self.site.check_plan(draft)?,
             _ => self.write()?,
         }
-        let folder = draft.ground.folder(&draft.board);
+        let folder = draft.inputs.folder(&draft.board);
         let read = configuration(draft)?;
         refuse_links(&folder, read.constant_files()).map_err(|error| refusal(&error.into()))?;
         // A `.terraform` that came with a clone does not become ours by a run that no person started.
@@ -115,7 +116,7 @@ impl RunStart {
             && (self.follower.is_none() || initialised::is_ours(Some(&self.site.user), &folder));
         let program = self.site.program(&*self.spawner)?;
         let binding = match step {
-            Some(RequestStep::Plan(_)) => Some(PlanInputs::of(draft, self.secrets.clone())?),
+            Some(RequestStep::Plan(_)) => Some(PlanInputs::from_draft(draft, self.secrets.clone())?),
             _ => None,
         };
         let operation = self.operation;
@@ -127,7 +128,7 @@ impl RunStart {
         });
         // The confirmation was checked when the run was requested.
         if self.operation.needs_confirmation() {
-            request = request.confirmed();
+            request = request.with_confirmation();
         }
         let run = self.site.runs.start(&program, &request).map_err(|error| refusal(&error))?;
         Ok(StartedRun { program, run, binding, is_known })
@@ -139,13 +140,18 @@ impl RunStart {
             refuse_errors(draft)?;
             refuse_left_behind(&self.site, &draft.board)?;
         }
-        let files = &draft.ground.files;
+        let files = &draft.inputs.files;
         let written = terraform::write::write(files, &draft.board.name, &draft.generated)
             .map_err(|error| storage(&error))?;
-        refuse_in_the_way(&written.in_the_way)
+        refuse_foreign_files(&written.in_the_way)
     }
 
-    fn follow(&self, reserved: BoardReservation, prepared: StartedRun, responder: Responder<TerraformRunId>) {
+    fn follow_run(
+        &self,
+        reserved: BoardReservation,
+        prepared: StartedRun,
+        responder: Responder<TerraformRunId>,
+    ) {
         let StartedRun { program, run, binding, is_known } = prepared;
         let (site, draft) = (&self.site, &self.draft);
         let view = TerraformRunView {
@@ -154,21 +160,21 @@ impl RunStart {
             operation: self.operation,
             by: self.actor.clone(),
             requested_by: self.request.as_ref().map(|request| request.requested_by.clone()),
-            started: now().time,
+            started: time_and_seed().time,
             state: TerraformRunState::Running,
             summary: None,
             progress: None,
             lines: 0,
-            log: shown(site.files.root(), &run.log),
+            log: relative_log_path(site.files.root(), &run.log),
         };
-        history::keep(&run.log, &view);
+        history::write_summary(&run.log, &view);
         let state_file = site.state_file(&draft.board);
-        let (id, cancel) = site.started(reserved, draft, run.log.clone(), state_file, view);
+        let (id, cancel) = site.begin_run_record(reserved, draft, run.log.clone(), state_file, view);
         if let Some(request) = &self.request {
-            self.link.shown.requests.began(request.key, id);
+            self.link.shared.requests.began(request.key, id);
         }
         if let Some(follower) = &self.follower {
-            follower.started(id);
+            follower.on_started(id);
         }
         responder.send(Ok(id));
         self.link.refresh();
@@ -188,17 +194,17 @@ impl RunStart {
             let error = outcome.complaints.iter().find(|said| said.is_error);
             self.planning_failed(error.map_or("Terraform did not finish", |said| said.summary.as_str()));
         }
-        let kept = site.ended(id, ended);
+        let kept = site.finish_run(id, ended);
         // Published after the end of the run, so that an immediate yes finds the board free.
         if let (Some(request), Some(saved)) = (&self.request, saved) {
-            self.link.shown.requests.ready(request.key, saved);
+            self.link.shared.requests.ready(request.key, saved);
         }
         if let Some((log, view)) = &kept {
-            history::keep(log, view);
+            history::write_summary(log, view);
         }
         if let Some(follower) = &self.follower {
             let summary = kept.and_then(|(_, view)| view.summary);
-            follower.ended(gathered.outcome(self.operation, ended, summary));
+            follower.on_ended(gathered.outcome(self.operation, ended, summary));
         }
         site.answer_waiting(id);
         self.link.refresh();
@@ -225,14 +231,14 @@ impl RunStart {
                 }
                 // A run always reports its end, unless its thread panicked.
                 Err(RecvTimeoutError::Disconnected) => {
-                    return TerraformRunState::Failed { ended: now().time, code: None };
+                    return TerraformRunState::Failed { ended: time_and_seed().time, code: None };
                 }
             };
             let events = gather(first, run);
-            gathered.take(&events);
+            gathered.ingest(&events);
             self.publish_events(id, &events);
             if let Some(RunEvent::Ended { code, success, cancelled }) = events.last() {
-                let ended = now().time;
+                let ended = time_and_seed().time;
                 return match (success, cancelled) {
                     (true, _) => TerraformRunState::Succeeded { ended },
                     (false, true) => TerraformRunState::Cancelled { ended },
@@ -245,7 +251,7 @@ impl RunStart {
     fn publish_events(&self, id: TerraformRunId, events: &[RunEvent]) {
         let (first, lines) = self.site.record_events(id, events, &self.draft);
         if let Some(follower) = self.follower.as_ref().filter(|_| !lines.is_empty()) {
-            follower.said(&lines);
+            follower.on_output(&lines);
         }
         if self.site.is_closed() {
             return;
@@ -258,8 +264,8 @@ impl RunStart {
     }
 
     fn remember_init(&self, id: TerraformRunId) {
-        let folder = self.draft.ground.folder(&self.draft.board);
-        if let Err(error) = initialised::remember(&self.site.user, &folder) {
+        let folder = self.draft.inputs.folder(&self.draft.board);
+        if let Err(error) = initialised::record_init(&self.site.user, &folder) {
             let what = "The initialisation of this folder could not be recorded, so its plans need a person";
             self.report_error(id, &format!("{what}: {error}"));
         }
@@ -273,10 +279,10 @@ impl RunStart {
         binding: Option<PlanInputs>,
     ) -> Option<SavedPlan> {
         let (site, draft) = (&self.site, &self.draft);
-        let folder = draft.ground.folder(&draft.board);
+        let folder = draft.inputs.folder(&draft.board);
         let plans = matches!(self.operation, TerraformOperation::Plan | TerraformOperation::PlanDestroy);
         let mut saved = None;
-        if let (Some(RequestRun { step: RequestStep::Plan(file), .. }), Some(binding)) =
+        if let (Some(AgentRequestRun { step: RequestStep::Plan(file), .. }), Some(binding)) =
             (&self.request, binding)
         {
             match self.saved_plan(program, file, binding) {
@@ -316,7 +322,7 @@ impl RunStart {
         binding: PlanInputs,
     ) -> Result<SavedPlan, String> {
         let (site, draft) = (&self.site, &self.draft);
-        let folder = draft.ground.folder(&draft.board);
+        let folder = draft.inputs.folder(&draft.board);
         let plan = site.runs.read_plan_file(program, (&folder, file.path()), &draft.generated);
         let plan = plan.map_err(|error| error.to_string())?;
         SavedPlan::new(Arc::clone(file), &plan, counts(&plan), binding)
@@ -324,8 +330,8 @@ impl RunStart {
 
     /// Records why the plan of a request failed.
     fn planning_failed(&self, why: &str) {
-        if let Some(RequestRun { key, step: RequestStep::Plan(_), .. }) = &self.request {
-            self.link.shown.requests.fail(*key, why.to_owned());
+        if let Some(AgentRequestRun { key, step: RequestStep::Plan(_), .. }) = &self.request {
+            self.link.shared.requests.fail(*key, why.to_owned());
         }
     }
 
@@ -365,7 +371,7 @@ pub(super) fn refuse_left_behind(site: &TerraformSite, board: &Board) -> Result<
     }
 }
 
-pub(super) fn refuse_in_the_way(others: &[String]) -> Result<(), Refusal> {
+pub(super) fn refuse_foreign_files(others: &[String]) -> Result<(), Refusal> {
     if others.is_empty() {
         return Ok(());
     }
@@ -407,10 +413,10 @@ fn counts(plan: &terraform::run::TerraformPlan) -> PlanCounts {
 }
 
 fn is_error(finding: &terraform::TerraformFinding) -> bool {
-    finding.severity == terraform::generate::TerraformFindingSeverity::Error
+    finding.severity == ProblemSeverity::Error
 }
 
 /// The path of the log, relative to the workspace.
-fn shown(root: &Path, log: &Path) -> String {
+fn relative_log_path(root: &Path, log: &Path) -> String {
     log.strip_prefix(root).unwrap_or(log).display().to_string()
 }

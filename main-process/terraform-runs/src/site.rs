@@ -10,7 +10,7 @@ use super::{
     trial::{self, PlannedProposal, TrialReservation},
     user::TerraformUserSettings,
     views,
-    workspace_ground::WorkspaceGround,
+    workspace_ground::WorkspaceInputs,
 };
 use crossbeam_channel::{Receiver, Sender, bounded};
 use journal::{FileError, WorkspaceFiles, WorkspacePath};
@@ -68,7 +68,7 @@ struct SiteState {
 }
 
 struct TrialRun {
-    about: PlannedProposal,
+    proposal: PlannedProposal,
     tracker: RunTracker,
     changes: Option<Vec<PlanChange>>,
     more_changes: u64,
@@ -95,11 +95,11 @@ struct RunRecord {
     lines: RunTranscript,
     cancel: Arc<AtomicBool>,
     total: Option<u64>,
-    done: u64,
+    finished_changes: u64,
 }
 
 impl RunRecord {
-    fn is_going_on(&self) -> bool {
+    fn is_running(&self) -> bool {
         matches!(self.view.state, TerraformRunState::Running | TerraformRunState::Cancelling)
     }
 }
@@ -123,7 +123,7 @@ impl Drop for BoardReservation {
 impl TerraformSite {
     /// Reads the records of earlier processes. Runs nothing, because the workspace may be another person's.
     pub(super) fn open(
-        ground: &WorkspaceGround,
+        ground: &WorkspaceInputs,
         spawner: Arc<dyn ProgramSpawner>,
         user: Arc<TerraformUserSettings>,
     ) -> Self {
@@ -135,8 +135,9 @@ impl TerraformSite {
         for (id, (log, mut view)) in (1..).zip(found) {
             view.id = id;
             state.boards.entry(view.board).or_default().run = Some(id);
-            let lines = RunTranscript::ended(view.lines);
-            let record = RunRecord { view, log, lines, cancel: Arc::default(), total: None, done: 0 };
+            let lines = RunTranscript::finished(view.lines);
+            let record =
+                RunRecord { view, log, lines, cancel: Arc::default(), total: None, finished_changes: 0 };
             state.runs.insert(id, record);
         }
         // Shown until the next run of the board.
@@ -297,7 +298,7 @@ impl TerraformSite {
     }
 
     /// Records a started run. Returns its number and its cancel flag.
-    pub(super) fn started(
+    pub(super) fn begin_run_record(
         &self,
         mut reserved: BoardReservation,
         draft: &BoardDraft,
@@ -344,7 +345,7 @@ impl TerraformSite {
             lines: RunTranscript::default(),
             cancel: Arc::clone(&cancel),
             total,
-            done: 0,
+            finished_changes: 0,
         };
         state.runs.insert(id, record);
         let is_old = |record: &&RunRecord| {
@@ -382,13 +383,13 @@ impl TerraformSite {
                     record.lines.push(line.clone());
                     lines.push(line);
                 }
-                RunEvent::Finished { .. } => record.done += 1,
+                RunEvent::Finished { .. } => record.finished_changes += 1,
                 RunEvent::Summary { summary, .. } if record.total.is_none() => {
                     record.total = Some(summary.add + summary.change + summary.remove);
                 }
                 _ => {}
             }
-            tracker.apply_event(event, &draft.generated, &draft.ground.snapshot);
+            tracker.apply_event(event, &draft.generated, &draft.inputs.snapshot);
         }
         let view = &mut record.view;
         view.lines = record.lines.count();
@@ -396,7 +397,7 @@ impl TerraformSite {
         view.progress = record
             .total
             .filter(|_| view.operation.needs_confirmation())
-            .map(|total| (record.done.min(total), total));
+            .map(|total| (record.finished_changes.min(total), total));
         (first, lines)
     }
 
@@ -405,8 +406,8 @@ impl TerraformSite {
         let (served, record) = {
             let mut state = self.lock();
             let Some(record) = state.runs.get_mut(&run) else { return };
-            let is_over = !record.is_going_on();
-            (record.lines.take_answerable(Instant::now(), is_over), run)
+            let is_over = !record.is_running();
+            (record.lines.take_due(Instant::now(), is_over), run)
         };
         for waiting in served {
             waiting.responder.send(self.lines_now(record, waiting.from));
@@ -424,7 +425,7 @@ impl TerraformSite {
         self.lock().boards.entry(draft.board.id).or_default().tracker.load_state(state, &draft.generated);
     }
 
-    pub(super) fn ended(
+    pub(super) fn finish_run(
         &self,
         run: TerraformRunId,
         ended: TerraformRunState,
@@ -438,7 +439,7 @@ impl TerraformSite {
     pub(super) fn cancel(&self, run: TerraformRunId) -> Result<(), Refusal> {
         let mut state = self.lock();
         let record = state.runs.get_mut(&run).ok_or_else(|| unknown(run))?;
-        if !record.is_going_on() {
+        if !record.is_running() {
             return Err(Refusal::new(RefusalCode::Conflict, "This run has ended already."));
         }
         record.view.state = TerraformRunState::Cancelling;
@@ -489,10 +490,11 @@ impl TerraformSite {
             lines: RunTranscript::default(),
             cancel: Arc::clone(&cancel),
             total: None,
-            done: 0,
+            finished_changes: 0,
         };
         state.runs.insert(id, record);
-        let trial = TrialRun { about, tracker: RunTracker::default(), changes: None, more_changes: 0 };
+        let trial =
+            TrialRun { proposal: about, tracker: RunTracker::default(), changes: None, more_changes: 0 };
         state.trials.insert(id, trial);
         while state.trials.len() > MAX_TRIALS
             && let Some((old, _)) = state.trials.pop_first()
@@ -537,7 +539,7 @@ impl TerraformSite {
         let too_many = {
             let mut state = self.lock();
             match state.runs.get_mut(&run) {
-                Some(record) if record.is_going_on() && from >= record.lines.count() => {
+                Some(record) if record.is_running() && from >= record.lines.count() => {
                     record.lines.wait(LineRequest { from, until: Instant::now() + LINE_WAIT, responder })
                 }
                 _ => Some(LineRequest { from, until: Instant::now(), responder }),
@@ -585,7 +587,7 @@ impl TerraformSite {
         }
     }
 
-    pub(super) fn view(&self, ground: &WorkspaceGround) -> TerraformView {
+    pub(super) fn view(&self, ground: &WorkspaceInputs) -> TerraformView {
         let state = self.lock();
         let known = |(id, board): (&BoardId, &BoardRuns)| {
             ground.snapshot.board(*id)?;
@@ -605,14 +607,14 @@ impl SiteState {
     fn is_busy(&self, board: BoardId) -> bool {
         self.boards.get(&board).is_some_and(|board| {
             let run = board.run.and_then(|run| self.runs.get(&run));
-            board.is_starting || run.is_some_and(RunRecord::is_going_on)
+            board.is_starting || run.is_some_and(RunRecord::is_running)
         })
     }
 }
 
 impl TrialRun {
     fn view(&self, run: &TerraformRunView) -> TrialPlanView {
-        let PlannedProposal { proposal, version, hash, over } = self.about;
+        let PlannedProposal { proposal, version, hash, base: over } = self.proposal;
         let complaints = self.tracker.diagnostics.iter().take(MAX_FINDINGS).map(views::diagnostic_finding);
         TrialPlanView {
             run: run.clone(),
@@ -632,7 +634,7 @@ impl BoardRuns {
         &self,
         id: BoardId,
         runs: &BTreeMap<TerraformRunId, RunRecord>,
-        ground: &WorkspaceGround,
+        ground: &WorkspaceInputs,
     ) -> BoardTerraformView {
         let is_there = |node: &shared_protocol::NodeId| ground.snapshot.node(*node).is_some();
         let statuses = self.tracker.statuses().filter(|(node, _)| is_there(node));

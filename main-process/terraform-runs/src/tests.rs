@@ -2,7 +2,7 @@
 
 use super::{
     TerraformCall, TerraformEvent, TerraformEvents, TerraformHandle, TerraformUserSettings,
-    request_plan::PlanFile, site::TerraformSite, start, workspace_ground::WorkspaceGround,
+    request_plan::PlanFile, site::TerraformSite, start, workspace_ground::WorkspaceInputs,
 };
 use authority::Snapshot;
 use crossbeam_channel::{Receiver, Sender, bounded};
@@ -28,7 +28,7 @@ use std::{
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 use test_support::{PATIENCE, requirements::TERRAFORM};
-use workspace::{Mutation, Workspace, WorkspaceTemplate, create, now};
+use workspace::{Mutation, Workspace, WorkspaceTemplate, create, time_and_seed};
 
 /// Stands in for the writer: it owns the workspace, and shows it after each change.
 struct WriterFixture {
@@ -47,7 +47,7 @@ impl TerraformEvents for WriterFixture {
     fn apply(&self, mutation: Mutation, actor: Actor) -> Result<AppliedCommand, Refusal> {
         let mut workspace = self.workspace.lock().unwrap();
         let workspace = workspace.as_mut().unwrap();
-        let (applied, _) = workspace.execute(&mutation, &actor, now())?;
+        let (applied, _) = workspace.execute(&mutation, &actor, time_and_seed())?;
         self.handle.show(workspace);
         Ok(applied)
     }
@@ -78,7 +78,7 @@ impl TerraformRunsFixture {
         let root = folder.path().canonicalize().unwrap().join("workspace");
         let board = BoardId::from_bits(7);
         create(&root, WorkspaceTemplate::Blank, board).unwrap();
-        let workspace = Workspace::open(&root, now()).unwrap();
+        let workspace = Workspace::open(&root, time_and_seed()).unwrap();
         let (handle, orders) = TerraformHandle::new();
         handle.show(&workspace);
         let (publish, published) = bounded(10_000);
@@ -536,9 +536,9 @@ fn what_a_plan_of_a_proposal_left_is_removed_when_the_workspace_is_opened_again(
     let left = root.join(".draftboard/trials/3/board");
     std::fs::create_dir_all(&left).unwrap();
     std::fs::write(left.join("terraform.tfstate"), "secret").unwrap();
-    let workspace = Workspace::open(&root, now()).unwrap();
+    let workspace = Workspace::open(&root, time_and_seed()).unwrap();
     let ground =
-        WorkspaceGround { files: Arc::clone(workspace.files()), snapshot: workspace.snapshot().clone() };
+        WorkspaceInputs { files: Arc::clone(workspace.files()), snapshot: workspace.snapshot().clone() };
     let user = user(folder.path());
     let file = PlanFile::make(&user.plans, workspace.root(), ProposalId::from_bits(3)).unwrap();
     let path = file.path().to_owned();

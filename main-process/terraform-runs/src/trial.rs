@@ -30,14 +30,14 @@ use terraform::{
     run::{RunError, RunRequest, TerraformProgram, TerraformRun, TerraformRunner, TrialFolder, TrialInput},
     write,
 };
-use workspace::now;
+use workspace::time_and_seed;
 
 /// The time limit of such a plan, the download of providers included.
 pub(super) const TRIAL_LIMIT: Duration = Duration::from_secs(30 * 60);
 
 /// A request to plan a proposal.
 pub struct PlanProposalRequest {
-    pub about: PlannedProposal,
+    pub proposal: PlannedProposal,
     pub board: BoardId,
     /// The workspace with the proposal in it.
     pub state: Snapshot,
@@ -51,7 +51,7 @@ pub struct PlannedProposal {
     pub proposal: ProposalId,
     pub version: u32,
     pub hash: ContentHash,
-    pub over: Revision,
+    pub base: Revision,
 }
 
 /// Reserves the one plan of a proposal that may go on; released when dropped.
@@ -73,9 +73,9 @@ pub(super) fn start(
     let work = move || {
         let alive = starting.site.alive();
         let link = starting.link.clone();
-        let trial = ProposalTrial { about, starting, now };
+        let trial = ProposalTrial { proposal: about, starting, now };
         match trial.prepare() {
-            Ok((program, scratch)) => trial.follow(&program, scratch, place, responder),
+            Ok((program, scratch)) => trial.follow_run(&program, scratch, place, responder),
             Err(refusal) => {
                 drop(place);
                 responder.send(Err(refusal));
@@ -90,7 +90,7 @@ pub(super) fn start(
 }
 
 struct ProposalTrial {
-    about: PlannedProposal,
+    proposal: PlannedProposal,
     starting: RunStart,
     /// The present board.
     now: Option<Arc<BoardDraft>>,
@@ -109,7 +109,7 @@ impl ProposalTrial {
                 .hint("Review the change, accept it, and plan the board yourself."));
         }
         // The providers of that folder are linked and executed.
-        if !initialised::is_ours(Some(&site.user), &draft.ground.folder(&draft.board)) {
+        if !initialised::is_ours(Some(&site.user), &draft.inputs.folder(&draft.board)) {
             return Err(Refusal::new(
                 RefusalCode::BadRequest,
                 "This board's folder was not initialised here.",
@@ -117,24 +117,24 @@ impl ProposalTrial {
             .hint("Run Init for the board, then plan the proposal again."));
         }
         running::refuse_left_behind(site, &draft.board)?;
-        let files = &draft.ground.files;
+        let files = &draft.inputs.files;
         let storage = |error| super::workspace_ground::storage(&error);
         let difference = write::difference(files, &draft.board.name, &draft.generated).map_err(storage)?;
-        running::refuse_in_the_way(&difference.in_the_way)?;
-        let others = write::others(files, &draft.board.name).map_err(storage)?;
+        running::refuse_foreign_files(&difference.in_the_way)?;
+        let others = write::other_files(files, &draft.board.name).map_err(storage)?;
         let program = site.program(&**spawner)?;
         let planned = TrialInput {
             generated: &draft.generated,
             others: &others,
             backend: draft.settings.backend.as_ref(),
-            folder: &draft.ground.folder(&draft.board),
+            folder: &draft.inputs.folder(&draft.board),
         };
         let scratch =
             TrialFolder::create(&files.state_folder(), &planned).map_err(|error| refusal(&error))?;
         Ok((program, scratch))
     }
 
-    fn follow(
+    fn follow_run(
         &self,
         program: &TerraformProgram,
         scratch: TrialFolder,
@@ -148,7 +148,7 @@ impl ProposalTrial {
             operation: TerraformOperation::Init,
             by: actor.clone(),
             requested_by: None,
-            started: now().time,
+            started: time_and_seed().time,
             state: TerraformRunState::Running,
             summary: None,
             progress: None,
@@ -156,7 +156,7 @@ impl ProposalTrial {
             // The log is removed with the folder.
             log: String::new(),
         };
-        let (id, cancel) = site.trial_started(self.about, view);
+        let (id, cancel) = site.trial_started(self.proposal, view);
         responder.send(Ok(id));
         link.refresh();
         let runs = TerraformRunner::new(Arc::clone(&self.starting.spawner), scratch.root());
@@ -181,10 +181,10 @@ impl ProposalTrial {
         program: &TerraformProgram,
         scratch: &TrialFolder,
     ) -> TerraformRunState {
-        let mut ended = TerraformRunState::Cancelled { ended: now().time };
+        let mut ended = TerraformRunState::Cancelled { ended: time_and_seed().time };
         for operation in [TerraformOperation::Init, TerraformOperation::Plan] {
             if cancel.load(Ordering::Acquire) {
-                return TerraformRunState::Cancelled { ended: now().time };
+                return TerraformRunState::Cancelled { ended: time_and_seed().time };
             }
             self.starting.site.trial_step(id, operation);
             self.starting.link.refresh();
@@ -192,7 +192,7 @@ impl ProposalTrial {
                 Ok(run) => self.starting.pass_events(id, &run, cancel, &mut Default::default()),
                 Err(error) => {
                     self.starting.report_error(id, &error.to_string());
-                    TerraformRunState::Failed { ended: now().time, code: None }
+                    TerraformRunState::Failed { ended: time_and_seed().time, code: None }
                 }
             };
             if !matches!(ended, TerraformRunState::Succeeded { .. }) {

@@ -11,7 +11,6 @@ use shared_protocol::{
 };
 use terraform::{
     cost::{BoardCostEstimate, EstimateBasis},
-    generate::TerraformFindingSeverity as Gravity,
     run::{AttributeValue, ChangeSummary, LocatedDiagnostic, ResourceAction, TerraformPlan},
     settings::IGNORED_PROGRAM_NOTICE,
 };
@@ -32,17 +31,10 @@ pub(super) fn counts(summary: ChangeSummary) -> PlanCounts {
     PlanCounts { add: summary.add, change: summary.change, remove: summary.remove }
 }
 
-fn severity(gravity: Gravity) -> ProblemSeverity {
-    match gravity {
-        Gravity::Error => ProblemSeverity::Error,
-        Gravity::Warning => ProblemSeverity::Warning,
-    }
-}
-
 /// The findings about the files themselves.
 pub(super) fn findings(draft: &BoardDraft) -> Vec<TerraformFindingView> {
     let finding = |found: &terraform::TerraformFinding| TerraformFindingView {
-        severity: severity(found.severity),
+        severity: found.severity,
         node: found.node,
         prop: found.prop.clone(),
         message: found.message.clone(),
@@ -89,7 +81,7 @@ pub(super) fn spans(draft: &BoardDraft) -> Vec<HclSpan> {
 }
 
 /// The planned action of each node, the gravest one where it has several resources.
-pub(super) fn planned(plan: &TerraformPlan) -> Vec<(NodeId, PlannedAction)> {
+pub(super) fn planned_actions(plan: &TerraformPlan) -> Vec<(NodeId, PlannedAction)> {
     let mut nodes: Vec<NodeId> = plan.changes.iter().filter_map(|change| change.node).collect();
     nodes.sort();
     nodes.dedup();
@@ -115,8 +107,8 @@ pub(super) fn gravity(action: PlannedAction) -> u8 {
 pub(super) fn changes(plan: &TerraformPlan) -> Vec<PlanChange> {
     let attribute = |difference: &terraform::run::AttributeDifference| PlanAttribute {
         path: difference.path.clone(),
-        before: shown(&difference.before),
-        after: shown(&difference.after),
+        before: visible_value(&difference.before),
+        after: visible_value(&difference.after),
         forces_replacement: difference.forces_replacement,
     };
     let change = |change: &terraform::run::PlannedChange| {
@@ -131,7 +123,7 @@ pub(super) fn changes(plan: &TerraformPlan) -> Vec<PlanChange> {
     plan.changes.iter().filter_map(change).collect()
 }
 
-fn shown(value: &AttributeValue) -> Option<String> {
+fn visible_value(value: &AttributeValue) -> Option<String> {
     match value {
         AttributeValue::Absent => None,
         AttributeValue::Value(serde_json::Value::String(text)) => Some(text.clone()),
@@ -162,7 +154,7 @@ pub(super) fn cost(estimates: &BoardCostEstimate, board: BoardId, revision: Revi
     let known = estimates.nodes.iter().any(|node| node.monthly.is_some());
     let nodes = estimates.nodes.iter().map(|estimate| NodeCost {
         node: estimate.node,
-        basis: basis(estimate.basis),
+        basis: cost_basis(estimate.basis),
         monthly: estimate.monthly,
         components: estimate.components.iter().map(part).collect(),
     });
@@ -182,13 +174,13 @@ pub(super) fn cost(estimates: &BoardCostEstimate, board: BoardId, revision: Revi
 fn part(component: &terraform::cost::ComponentEstimate) -> CostPart {
     CostPart {
         label: component.label.clone(),
-        basis: basis(component.basis),
+        basis: cost_basis(component.basis),
         monthly: component.monthly,
         source: component.source.as_ref().map(|(source, date)| format!("{source}, {date}")),
     }
 }
 
-fn basis(basis: EstimateBasis) -> CostBasis {
+fn cost_basis(basis: EstimateBasis) -> CostBasis {
     match basis {
         EstimateBasis::Priced => CostBasis::Priced,
         EstimateBasis::Free => CostBasis::Free,

@@ -7,11 +7,11 @@ use super::{
     import::import,
     initialised,
     request_plan::PlanFile,
-    running::{self, RequestRun, RequestStep, RunStart},
+    running::{self, AgentRequestRun, RequestStep, RunStart},
     site::{BoardReservation, TerraformSite},
     trial::{self, PlanProposalRequest},
     views,
-    workspace_ground::{WorkspaceGround, storage},
+    workspace_ground::{WorkspaceInputs, storage},
 };
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 use journal::{FileError, WorkspacePath};
@@ -32,7 +32,7 @@ use std::{
     time::{Duration, Instant},
 };
 use terraform::{cost, write};
-use workspace::now;
+use workspace::time_and_seed;
 
 /// The minimum interval between two views for the window.
 const PUBLISH_INTERVAL: Duration = Duration::from_millis(50);
@@ -49,7 +49,7 @@ pub(super) struct TerraformWorker {
     spawner: Arc<dyn ProgramSpawner>,
     user: Arc<TerraformUserSettings>,
     /// The workspace that the writer published last.
-    here: Option<(Arc<WorkspaceGround>, Arc<TerraformSite>)>,
+    here: Option<(Arc<WorkspaceInputs>, Arc<TerraformSite>)>,
     published: Option<TerraformView>,
     next_publish: Instant,
     /// The revision that plans were compared with.
@@ -94,34 +94,35 @@ impl TerraformWorker {
             let is_timeout = matches!(order, Err(RecvTimeoutError::Timeout));
             match order {
                 Ok(TerraformOrder::Request { call, actor, follower }) => {
-                    self.follow();
+                    self.sync_workspace();
                     self.handle(call, actor, follower);
                     self.has_changed = true;
                 }
                 Ok(TerraformOrder::Trial { request, responder }) => {
-                    self.follow();
+                    self.sync_workspace();
                     self.trial(*request, responder);
                     self.has_changed = true;
                 }
                 Ok(TerraformOrder::PlanRequest { request, responder }) => {
-                    self.follow();
+                    self.sync_workspace();
                     self.plan_request(*request, responder);
                     self.has_changed = true;
                 }
                 Ok(TerraformOrder::ApplyRequest { apply, responder }) => {
-                    self.follow();
+                    self.sync_workspace();
                     self.apply_request(*apply, responder);
                     self.has_changed = true;
                 }
                 Ok(TerraformOrder::Refresh) => {
-                    self.follow();
+                    self.sync_workspace();
                     self.has_changed = true;
                 }
                 Err(RecvTimeoutError::Timeout) => {}
                 Ok(TerraformOrder::Stop) | Err(RecvTimeoutError::Disconnected) => break,
             }
-            let is_over = |end: u64| end <= now().time;
-            self.is_request_old |= !is_timeout || self.link.shown.requests.next_expiry().is_some_and(is_over);
+            let is_over = |end: u64| end <= time_and_seed().time;
+            self.is_request_old |=
+                !is_timeout || self.link.shared.requests.next_expiry().is_some_and(is_over);
             self.compare_plans();
             self.compare_requests();
             self.publish_view();
@@ -131,14 +132,14 @@ impl TerraformWorker {
             site.wait(STOP_LIMIT);
         }
         // Dropping them removes their files.
-        self.link.shown.requests.retain(|_, _| false);
+        self.link.shared.requests.retain(|_, _| false);
     }
 
     fn next_deadline(&self) -> Option<Instant> {
         let publish = self.has_changed.then_some(self.next_publish);
         let compare = self.is_behind().then_some(self.next_compare);
-        let requests = self.link.shown.requests.next_expiry().map(|end| {
-            let left = Duration::from_millis(end.saturating_sub(now().time));
+        let requests = self.link.shared.requests.next_expiry().map(|end| {
+            let left = Duration::from_millis(end.saturating_sub(time_and_seed().time));
             let due = if self.is_request_old { Duration::ZERO } else { left };
             (Instant::now() + due).max(self.next_request_check)
         });
@@ -146,8 +147,8 @@ impl TerraformWorker {
     }
 
     /// Takes the newest state of the workspace, and opens a new site for another workspace.
-    fn follow(&mut self) {
-        let Some(ground) = self.link.shown.ground.load_full() else { return };
+    fn sync_workspace(&mut self) {
+        let Some(ground) = self.link.shared.inputs.load_full() else { return };
         let site = match &self.here {
             Some((before, site)) if before.is_same_workspace(&ground) => Arc::clone(site),
             before => {
@@ -156,10 +157,10 @@ impl TerraformWorker {
                 }
                 let user = Arc::clone(&self.user);
                 let site = Arc::new(TerraformSite::open(&ground, Arc::clone(&self.spawner), user));
-                self.link.shown.site.store(Some(Arc::clone(&site)));
+                self.link.shared.site.store(Some(Arc::clone(&site)));
                 self.compared = None;
                 for board in ground.boards().filter(|board| site.state_file(board).is_some()) {
-                    match self.link.shown.drafts.of(&ground, board.id) {
+                    match self.link.shared.drafts.draft(&ground, board.id) {
                         Ok(draft) => drop(site.read_state_file(&draft)),
                         Err(refusal) => {
                             tracing::warn!(%refusal, board = %board.name, "the state is not read")
@@ -185,7 +186,7 @@ impl TerraformWorker {
         }
         let Some((ground, site)) = &self.here else { return };
         for (board, plan) in site.plans() {
-            let draft = self.link.shown.drafts.of(ground, board);
+            let draft = self.link.shared.drafts.draft(ground, board);
             site.mark_plan(board, &plan, draft.map_or(true, |draft| !plan.fits(&draft)));
         }
         self.compared = Some(ground.snapshot.revision());
@@ -201,10 +202,10 @@ impl TerraformWorker {
         self.is_request_old = false;
         self.next_request_check = Instant::now() + COMPARE_INTERVAL;
         let Some((ground, site)) = &self.here else { return };
-        for (key, saved) in self.link.shown.requests.saved() {
-            let draft = self.link.shown.drafts.of(ground, key.board);
+        for (key, saved) in self.link.shared.requests.saved_plans() {
+            let draft = self.link.shared.drafts.draft(ground, key.board);
             if let Err(refusal) = draft.and_then(|draft| saved.check(&draft, site)) {
-                self.link.shown.requests.need(key, refusal.message);
+                self.link.shared.requests.mark_needed(key, refusal.message);
                 self.has_changed = true;
             }
         }
@@ -216,7 +217,7 @@ impl TerraformWorker {
         }
         self.has_changed = false;
         let Some((ground, site)) = &self.here else { return };
-        let view = TerraformView { requests: self.link.shown.requests.views(), ..site.view(ground) };
+        let view = TerraformView { requests: self.link.shared.requests.views(), ..site.view(ground) };
         if self.published.as_ref() != Some(&view) {
             self.around.publish(TerraformEvent::View(Box::new(view.clone())));
             self.published = Some(view);
@@ -230,7 +231,7 @@ impl TerraformWorker {
         let Some((ground, site)) = &self.here else { return call.refuse(no_workspace()) };
         match call {
             TerraformCall::StartRun(request, responder) => {
-                let starting = self.starting(ground, site, request, actor);
+                let starting = self.prepare_start(ground, site, request, actor);
                 match starting.and_then(|starting| Ok((site.reserve(&starting.draft.board)?, starting))) {
                     Ok((reserved, starting)) => {
                         running::start(RunStart { follower, ..starting }, reserved, responder);
@@ -248,13 +249,13 @@ impl TerraformWorker {
                 responder.send(self.write(ground, board))
             }
             TerraformCall::EstimateCost(EstimateCost { board }, responder) => {
-                let estimates = self.link.shown.estimates(ground, board);
+                let estimates = self.link.shared.estimates(ground, board);
                 let view = |estimates| views::cost(&estimates, board, ground.snapshot.revision());
                 responder.send(estimates.map(view));
             }
             TerraformCall::ListMissingPrices(ListMissingPrices { board }, responder) => {
-                let estimates = self.link.shown.estimates(ground, board);
-                responder.send(estimates.map(|estimates| cost::missing(&estimates)));
+                let estimates = self.link.shared.estimates(ground, board);
+                responder.send(estimates.map(|estimates| cost::describe_missing(&estimates)));
             }
             TerraformCall::CancelRun(CancelRun { run }, responder) => responder.send(site.cancel(run)),
             TerraformCall::ListRuns(ListRuns { board }, responder) => {
@@ -266,18 +267,25 @@ impl TerraformWorker {
             TerraformCall::ImportBoard(ImportBoard { path, name }, responder) => {
                 let apply = |mutation| self.around.apply(mutation, actor);
                 let (files, snapshot) = (&ground.files, &ground.snapshot);
-                responder.send(import(files, snapshot, Path::new(&path), name.as_deref(), now(), apply));
+                responder.send(import(
+                    files,
+                    snapshot,
+                    Path::new(&path),
+                    name.as_deref(),
+                    time_and_seed(),
+                    apply,
+                ));
             }
         }
     }
 
-    fn draft(&self, ground: &WorkspaceGround, board: BoardId) -> Result<Arc<BoardDraft>, Refusal> {
-        self.link.shown.drafts.of(ground, board)
+    fn draft(&self, ground: &WorkspaceInputs, board: BoardId) -> Result<Arc<BoardDraft>, Refusal> {
+        self.link.shared.drafts.draft(ground, board)
     }
 
-    fn starting(
+    fn prepare_start(
         &self,
-        ground: &WorkspaceGround,
+        ground: &WorkspaceInputs,
         site: &Arc<TerraformSite>,
         request: StartRun,
         actor: Actor,
@@ -306,13 +314,13 @@ impl TerraformWorker {
 
     /// Plans a proposal, unless a person has to give values first.
     fn trial(&self, request: PlanProposalRequest, responder: Responder<PlanStart>) {
-        let PlanProposalRequest { about, board, state, secrets, actor } = request;
+        let PlanProposalRequest { proposal: about, board, state, secrets, actor } = request;
         let Some((ground, site)) = &self.here else {
             return responder.send(Err(no_workspace()));
         };
-        let proposed = WorkspaceGround { files: Arc::clone(&ground.files), snapshot: state };
+        let proposed = WorkspaceInputs { files: Arc::clone(&ground.files), snapshot: state };
         let run = StartRun { board, operation: TerraformOperation::Plan, confirmed: false, secrets };
-        let starting = match self.starting(&proposed, site, run, actor) {
+        let starting = match self.prepare_start(&proposed, site, run, actor) {
             Ok(starting) => RunStart { until: Some(Instant::now() + trial::TRIAL_LIMIT), ..starting },
             Err(refusal) => return responder.send(Err(refusal)),
         };
@@ -333,17 +341,20 @@ impl TerraformWorker {
     /// Plans an agent's request, unless a person has to give values or start it.
     fn plan_request(&self, request: PlanRequest, responder: Option<Responder<PlanStart>>) {
         let (key, responder) = (request.key, responder.unwrap_or_else(|| Responder::new(drop)));
-        let requests = &self.link.shown.requests;
+        let requests = &self.link.shared.requests;
         match self.begin_request_plan(request) {
             Ok(RequestPlanStep::Starts(reserved, starting)) => {
                 running::start(*starting, reserved, responder.map(|run| PlanStart::Started { run }));
             }
             Ok(RequestPlanStep::NeedsValues(secrets)) => {
-                requests.need(key, format!("The plan needs a value for {}. Press Plan.", secrets.join(", ")));
+                requests.mark_needed(
+                    key,
+                    format!("The plan needs a value for {}. Press Plan.", secrets.join(", ")),
+                );
                 responder.send(Ok(PlanStart::NeedsValues { board: key.board, secrets }));
             }
             Ok(RequestPlanStep::NeedsPress(reason)) => {
-                requests.need(key, reason.clone());
+                requests.mark_needed(key, reason.clone());
                 responder.send(Err(Refusal::new(RefusalCode::ConfirmationRequired, reason)));
             }
             Err(refusal) => {
@@ -354,7 +365,8 @@ impl TerraformWorker {
     }
 
     fn begin_request_plan(&self, request: PlanRequest) -> Result<RequestPlanStep, Refusal> {
-        let PlanRequest { key, operation, requested_by, actor, secrets, pressed } = request;
+        let PlanRequest { key, operation, requested_by, actor, secrets, requested_by_person: pressed } =
+            request;
         let plans = match operation {
             TerraformOperation::Destroy => TerraformOperation::PlanDestroy,
             _ => TerraformOperation::Plan,
@@ -363,7 +375,7 @@ impl TerraformWorker {
             return Err(no_workspace());
         };
         let run = StartRun { board: key.board, operation: plans, confirmed: false, secrets };
-        let starting = self.starting(ground, site, run, actor)?;
+        let starting = self.prepare_start(ground, site, run, actor)?;
         let missing = missing_secrets(site, &starting.draft);
         if !missing.is_empty() {
             return Ok(RequestPlanStep::NeedsValues(missing));
@@ -377,22 +389,22 @@ impl TerraformWorker {
             Refusal::new(RefusalCode::StorageError, format!("The plan file could not be created: {error}."))
                 .hint("Free some disk space, then plan again.")
         })?;
-        let request = Some(RequestRun { key, requested_by, step: RequestStep::Plan(Arc::new(file)) });
+        let request = Some(AgentRequestRun { key, requested_by, step: RequestStep::Plan(Arc::new(file)) });
         Ok(RequestPlanStep::Starts(reserved, Box::new(RunStart { request, ..starting })))
     }
 
     /// Applies a saved plan. Its inputs are checked once more when the run starts.
     fn apply_request(&self, apply: ApplyPlanRequest, responder: Responder<TerraformRunId>) {
-        let ApplyPlanRequest { key, saved, requested_by, actor, follower } = apply;
+        let ApplyPlanRequest { key, plan: saved, requested_by, actor, follower } = apply;
         let Some((ground, site)) = &self.here else {
             return responder.send(Err(no_workspace()));
         };
         let operation = TerraformOperation::ApplyPlan;
         let run = StartRun { board: key.board, operation, confirmed: true, secrets: Vec::new() };
-        let starting = self.starting(ground, site, run, actor);
+        let starting = self.prepare_start(ground, site, run, actor);
         match starting.and_then(|starting| Ok((site.reserve(&starting.draft.board)?, starting))) {
             Ok((reserved, starting)) => {
-                let request = Some(RequestRun { key, requested_by, step: RequestStep::Apply(saved) });
+                let request = Some(AgentRequestRun { key, requested_by, step: RequestStep::Apply(saved) });
                 let starting = RunStart { request, follower: Some(follower), ..starting };
                 running::start(starting, reserved, responder);
             }
@@ -402,7 +414,7 @@ impl TerraformWorker {
 
     fn hcl(
         &self,
-        ground: &WorkspaceGround,
+        ground: &WorkspaceInputs,
         site: &Arc<TerraformSite>,
         board: BoardId,
     ) -> Result<HclView, Refusal> {
@@ -433,7 +445,7 @@ impl TerraformWorker {
         })
     }
 
-    fn write(&self, ground: &WorkspaceGround, board: BoardId) -> Result<WrittenHcl, Refusal> {
+    fn write(&self, ground: &WorkspaceInputs, board: BoardId) -> Result<WrittenHcl, Refusal> {
         let draft = self.draft(ground, board)?;
         let done = write::write(&ground.files, &draft.board.name, &draft.generated)
             .map_err(|error| storage(&error))?;
@@ -469,7 +481,7 @@ enum RequestPlanStep {
 }
 
 /// The text of a file; empty when it is missing.
-fn read(ground: &WorkspaceGround, path: &str) -> Result<String, Refusal> {
+fn read(ground: &WorkspaceInputs, path: &str) -> Result<String, Refusal> {
     match WorkspacePath::parse(path).and_then(|path| ground.files.read_text(&path)) {
         Ok(text) => Ok(text),
         Err(FileError::Missing { .. }) => Ok(String::new()),

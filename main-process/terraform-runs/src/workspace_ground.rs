@@ -7,12 +7,12 @@ use std::{path::PathBuf, sync::Arc};
 use terraform::{InfrastructureSettings, write::folder_of};
 
 #[derive(Clone)]
-pub(super) struct WorkspaceGround {
+pub(super) struct WorkspaceInputs {
     pub(super) files: Arc<WorkspaceFiles>,
     pub(super) snapshot: Snapshot,
 }
 
-impl WorkspaceGround {
+impl WorkspaceInputs {
     pub(super) fn is_same(&self, other: &Self) -> bool {
         // The state itself and not its revision: a draft's state has the revision that it is a draft over.
         self.is_same_workspace(other) && self.snapshot.is_same(&other.snapshot)

@@ -11,16 +11,16 @@ const MAX_PRICE_FILES: usize = 100;
 /// Read again only when a file differs: a book can be large.
 #[derive(Default)]
 pub struct Prices {
-    last: Mutex<Option<Read>>,
+    last: Mutex<Option<LoadedPriceFiles>>,
 }
 
-struct Read {
+struct LoadedPriceFiles {
     texts: Vec<(String, String)>,
     book: Arc<PriceBook>,
 }
 
 impl Prices {
-    pub fn of(&self, files: &WorkspaceFiles) -> Result<Arc<PriceBook>, Refusal> {
+    pub fn price_book(&self, files: &WorkspaceFiles) -> Result<Arc<PriceBook>, Refusal> {
         let texts = texts(files)?;
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(read) = last.as_ref().filter(|read| read.texts == texts) {
@@ -34,7 +34,7 @@ impl Prices {
             })?;
         }
         let book = Arc::new(book);
-        *last = Some(Read { texts, book: Arc::clone(&book) });
+        *last = Some(LoadedPriceFiles { texts, book: Arc::clone(&book) });
         Ok(book)
     }
 }

@@ -90,7 +90,7 @@ pub fn write(
 }
 
 /// Returns the foreign files that Terraform reads together with the generated ones, by path in the folder.
-pub fn others(files: &WorkspaceFiles, board: &BoardName) -> Result<Vec<(String, Vec<u8>)>, FileError> {
+pub fn other_files(files: &WorkspaceFiles, board: &BoardName) -> Result<Vec<(String, Vec<u8>)>, FileError> {
     let root = folder_of(board);
     let mut found = Vec::new();
     for (path, _) in list_board_files(files, &root)?.iter().filter(|(_, text)| text.is_none()) {

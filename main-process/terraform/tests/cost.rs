@@ -5,7 +5,9 @@ mod common;
 
 use common::HclFixture;
 use shared_protocol::{NodeId, PropValue};
-use terraform::cost::{BoardCostEstimate, CostEstimate, EstimateBasis, PriceBook, estimate, missing};
+use terraform::cost::{
+    BoardCostEstimate, CostEstimate, EstimateBasis, PriceBook, describe_missing, estimate,
+};
 
 const BOOK: &str = r#"{"format":1,"currency":"EUR","prices":[
   {"provider":"azurerm","region":"westeurope","service":"Virtual Machines","sku":"Standard_B2s/Linux","unit":"hour","price":0.05,"source":"a made-up list","date":"2026-01-31"},
@@ -65,7 +67,7 @@ fn what_is_known_is_summed_and_the_rest_is_said() {
     bench.set(machine, "vm_size", PropValue::text("Standard_D2s_v5"));
     let found = costs(&bench, &book);
     assert_eq!(of(&found, machine).basis, EstimateBasis::Unknown);
-    assert!(missing(&found).contains("Standard_D2s_v5/Linux"));
+    assert!(describe_missing(&found).contains("Standard_D2s_v5/Linux"));
 }
 
 #[test]
@@ -80,7 +82,7 @@ fn a_template_lists_what_is_missing_and_can_be_filled_in() {
     let address = bench.add("aws/compute/eip", "ip", None, "{}");
     let found = costs(&bench, &PriceBook::new());
     assert_eq!(of(&found, address).basis, EstimateBasis::Unknown);
-    let filled = missing(&found)
+    let filled = describe_missing(&found)
         .replace("\"price\": null", "\"price\": 0.005")
         .replace("\"source\": \"\"", "\"source\": \"a list\"")
         .replace("\"date\": \"\"", "\"date\": \"2026-02-01\"");

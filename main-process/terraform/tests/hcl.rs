@@ -4,8 +4,8 @@
 mod common;
 
 use common::{HclFixture, program, reader};
-use shared_protocol::PropValue;
-use terraform::{InfrastructureSettings, generate::TerraformFindingSeverity};
+use shared_protocol::{PropValue, messages::ProblemSeverity};
+use terraform::InfrastructureSettings;
 use test_support::requirements::{TERRAFORM, terraform_program};
 
 const GROUP: &str = r#"{"name":"rg-shop","location":"westeurope"}"#;
@@ -23,8 +23,7 @@ fn check(bench: &mut HclFixture) -> terraform::GeneratedHcl {
 }
 
 fn error_messages(generated: &terraform::GeneratedHcl) -> Vec<&str> {
-    let errors =
-        generated.findings.iter().filter(|finding| finding.severity == TerraformFindingSeverity::Error);
+    let errors = generated.findings.iter().filter(|finding| finding.severity == ProblemSeverity::Error);
     errors.map(|finding| finding.message.as_str()).collect()
 }
 

@@ -6,11 +6,10 @@ mod common;
 
 use authority::Snapshot;
 use common::{program, reader, registry};
-use shared_protocol::{Node, PropValue};
+use shared_protocol::{Node, PropValue, messages::ProblemSeverity};
 use std::{collections::BTreeMap, fs, path::Path};
 use terraform::{
     GenerateInput, GeneratedHcl, HclGenerator,
-    generate::TerraformFindingSeverity,
     import::{ImportedBoard, read_terraform, read_terrastudio},
 };
 
@@ -40,11 +39,8 @@ impl Board {
     }
 
     fn errors(&self) -> Vec<&str> {
-        let errors = self
-            .generated
-            .findings
-            .iter()
-            .filter(|finding| finding.severity == TerraformFindingSeverity::Error);
+        let errors =
+            self.generated.findings.iter().filter(|finding| finding.severity == ProblemSeverity::Error);
         errors.map(|finding| finding.message.as_str()).collect()
     }
 

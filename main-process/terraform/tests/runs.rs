@@ -59,7 +59,7 @@ impl Site {
     fn start(&self, operation: TerraformOperation) -> TerraformRun {
         let mut request = RunRequest::new(operation, "main", self.files());
         if operation.needs_confirmation() {
-            request = request.confirmed();
+            request = request.with_confirmation();
         }
         self.runs.start(&self.program, &request).unwrap()
     }
@@ -119,7 +119,7 @@ fn a_whole_life() {
         events.iter().any(|event| matches!(event, RunEvent::Started { action: ResourceAction::Create, .. }))
     );
     assert_eq!(tracker.summary.unwrap().add, 2);
-    let again = RunRequest::new(TerraformOperation::ApplyPlan, "main", site.files()).confirmed();
+    let again = RunRequest::new(TerraformOperation::ApplyPlan, "main", site.files()).with_confirmation();
     assert!(matches!(site.runs.start(&site.program, &again), Err(RunError::NoPlan)));
 
     site.bench.set(first, "input", PropValue::text("two"));

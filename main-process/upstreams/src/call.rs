@@ -47,8 +47,8 @@ impl ServerToolCall<'_> {
         let times = self.config.limits.of_call(self.settings());
         let called = self.session.call(&self.config.name, params, times, progress).await;
         let result = called
-            .map_err(|failure| Refusal { message: self.shared.log.clean(&failure.message), ..failure })?;
-        self.checked_answer(&result)
+            .map_err(|failure| Refusal { message: self.shared.log.redact(&failure.message), ..failure })?;
+        self.check_answer(&result)
     }
 
     /// Returns whether the call would be sent.
@@ -61,12 +61,12 @@ impl ServerToolCall<'_> {
         self.config.tools.get(self.definition.name())
     }
 
-    fn exposed(&self) -> String {
+    fn exposed_name(&self) -> String {
         exposed_name(&self.config.slug, self.definition.name())
     }
 
     fn check_callable(&self) -> Result<(), Refusal> {
-        let why = match ToolApprovalState::of(self.definition, self.approved.as_deref()) {
+        let why = match ToolApprovalState::compare(self.definition, self.approved.as_deref()) {
             ToolApprovalState::New => "it is not approved",
             ToolApprovalState::Changed { .. } => "it has changed since it was approved",
             ToolApprovalState::Approved if self.settings().is_some_and(|settings| !settings.enabled) => {
@@ -74,7 +74,7 @@ impl ServerToolCall<'_> {
             }
             ToolApprovalState::Approved => return Ok(()),
         };
-        let name = self.exposed();
+        let name = self.exposed_name();
         Err(Refusal::conflict(format!(
             "{name} cannot be called: {why}. A person can change this in the Upstreams panel."
         )))
@@ -87,14 +87,14 @@ impl ServerToolCall<'_> {
             _ => return Err(Refusal::validation("arguments", "The arguments must be a JSON object")),
         };
         let schema = self.definition.input().as_ref().map_err(|reason| {
-            Refusal::unavailable(format!("The input schema of {} is invalid: {reason}", self.exposed()))
+            Refusal::unavailable(format!("The input schema of {} is invalid: {reason}", self.exposed_name()))
         })?;
         let arguments = Value::Object(arguments);
         if let Err((field, message)) = schema.check(&arguments) {
             let field = if field.is_empty() { "arguments".to_owned() } else { format!("arguments.{field}") };
             return Err(Refusal::validation(
                 &field,
-                format!("Invalid arguments for {}: {message}", self.exposed()),
+                format!("Invalid arguments for {}: {message}", self.exposed_name()),
             ));
         }
         match arguments {
@@ -103,8 +103,8 @@ impl ServerToolCall<'_> {
         }
     }
 
-    fn checked_answer(&self, result: &CallToolResult) -> Result<ToolAnswer, Refusal> {
-        let name = &self.exposed();
+    fn check_answer(&self, result: &CallToolResult) -> Result<ToolAnswer, Refusal> {
+        let name = &self.exposed_name();
         let is_error = result.is_error == Some(true);
         if let (Some(schema), false) = (self.definition.output(), is_error) {
             let schema = schema.as_ref().map_err(|reason| {
@@ -132,6 +132,6 @@ impl ServerToolCall<'_> {
             );
             return Err(Refusal::new(RefusalCode::LimitExceeded, message));
         }
-        Ok(ToolAnswer { json: self.shared.log.clean(&json), is_error })
+        Ok(ToolAnswer { json: self.shared.log.redact(&json), is_error })
     }
 }

@@ -14,7 +14,7 @@ use std::{
 const MAX_DRAIN_TIME: Duration = Duration::from_millis(500);
 
 /// Returns whether the package still has to be fetched.
-pub(crate) fn needed(plan: &LaunchPlan) -> bool {
+pub(crate) fn needs_install(plan: &LaunchPlan) -> bool {
     !plan.install.is_empty() && plan.mark.as_ref().is_none_or(|mark| !mark.exists())
 }
 
@@ -74,7 +74,7 @@ async fn run_step(
     end: Instant,
     quit: &StartCancellation,
 ) -> Result<FetchStepResult, FetchFailure> {
-    let since = log.mark();
+    let since = log.line_count();
     let name = step.program.file_name().unwrap_or_default().to_string_lossy().into_owned();
     log.push(&format!("Draftboard: {name} {}", step.arguments.join(OsStr::new(" ")).display()));
     let failed = |message: String| FetchFailure::Failed(Refusal::unavailable(message));
@@ -83,9 +83,9 @@ async fn run_step(
         started.map_err(|error| failed(format!("{name} failed to start: {error}")))?;
     drop(input);
     let heard = log.clone();
-    let listener = tokio::spawn(async move { heard.follow(output).await });
+    let listener = tokio::spawn(async move { heard.read_pipe(output).await });
     let (is_late, is_unwanted) = tokio::select! {
-        () = process.ended() => (false, false),
+        () = process.wait_ended() => (false, false),
         () = tokio::time::sleep_until(end.into()) => (true, false),
         () = quit.cancelled() => (false, true),
     };
@@ -101,7 +101,7 @@ async fn run_step(
     if exit.code == Some(0) {
         return Ok(FetchStepResult::Done);
     }
-    let said = log.since(since).join("\n");
+    let said = log.lines_since(since).join("\n");
     Err(FetchFailure::Failed(classify_failure(
         step,
         &name,

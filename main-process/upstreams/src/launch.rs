@@ -53,7 +53,7 @@ pub(crate) fn piped_launch(
     environment: Vec<(OsString, OsString)>,
 ) -> ProgramLaunch {
     ProgramLaunch {
-        environment: Environment::only(environment),
+        environment: Environment::exactly(environment),
         folder: Some(folder),
         stdin: StdStream::Pipe,
         stdout: StdStream::Pipe,

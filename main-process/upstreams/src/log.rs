@@ -18,14 +18,14 @@ pub(crate) struct ServerLog {
 
 #[derive(Default)]
 struct LogLines {
-    kept: VecDeque<String>,
+    lines: VecDeque<String>,
     dropped: u64,
     redactor: Redactor,
 }
 
 impl ServerLog {
     pub(crate) fn set_redactor(&self, redactor: Redactor) {
-        self.locked().redactor = redactor;
+        self.lock_lines().redactor = redactor;
     }
 
     pub(crate) fn push(&self, line: &str) {
@@ -34,10 +34,10 @@ impl ServerLog {
 
     /// `is_cut`: the line was longer, so its end may be the beginning of a secret.
     fn add(&self, line: &str, is_cut: bool) {
-        let mut lines = self.locked();
+        let mut lines = self.lock_lines();
         let line = if is_cut { lines.redactor.without_beginning(line) } else { line };
         // Redacts before truncating; a truncated secret would not be found.
-        let mut line = lines.redactor.clean(line.trim_end()).into_owned();
+        let mut line = lines.redactor.redact(line.trim_end()).into_owned();
         if is_cut && line.len() <= MAX_LOG_LINE_BYTES {
             line.push('…');
         }
@@ -45,51 +45,51 @@ impl ServerLog {
             line.truncate(line.floor_char_boundary(MAX_LOG_LINE_BYTES));
             line.push('…');
         }
-        if lines.kept.len() == MAX_LOG_LINES {
-            lines.kept.pop_front();
+        if lines.lines.len() == MAX_LOG_LINES {
+            lines.lines.pop_front();
             lines.dropped += 1;
         }
-        lines.kept.push_back(line);
+        lines.lines.push_back(line);
     }
 
-    pub(crate) fn clean(&self, text: &str) -> String {
-        self.locked().redactor.clean(text).into_owned()
+    pub(crate) fn redact(&self, text: &str) -> String {
+        self.lock_lines().redactor.redact(text).into_owned()
     }
 
     /// Returns whether there are secrets to redact.
     pub(crate) fn has_secrets(&self) -> bool {
-        !self.locked().redactor.is_empty()
+        !self.lock_lines().redactor.is_empty()
     }
 
     /// Returns the kept lines and the number of dropped ones.
     pub(crate) fn lines(&self) -> (Vec<String>, u64) {
-        let lines = self.locked();
-        (lines.kept.iter().cloned().collect(), lines.dropped)
+        let lines = self.lock_lines();
+        (lines.lines.iter().cloned().collect(), lines.dropped)
     }
 
     /// Returns the kept lines after a [`mark`](Self::mark).
-    pub(crate) fn since(&self, mark: u64) -> Vec<String> {
-        let lines = self.locked();
-        let fresh = usize::try_from((lines.dropped + lines.kept.len() as u64).saturating_sub(mark))
+    pub(crate) fn lines_since(&self, mark: u64) -> Vec<String> {
+        let lines = self.lock_lines();
+        let fresh = usize::try_from((lines.dropped + lines.lines.len() as u64).saturating_sub(mark))
             .unwrap_or(usize::MAX);
-        lines.kept.range(lines.kept.len().saturating_sub(fresh)..).cloned().collect()
+        lines.lines.range(lines.lines.len().saturating_sub(fresh)..).cloned().collect()
     }
 
     /// Returns the last lines after a mark for an error message; empty when there are none.
     pub(crate) fn last_lines_text(&self, mark: u64) -> String {
-        let fresh: Vec<String> = self.since(mark).into_iter().filter(|line| !line.is_empty()).collect();
+        let fresh: Vec<String> = self.lines_since(mark).into_iter().filter(|line| !line.is_empty()).collect();
         let last = fresh.get(fresh.len().saturating_sub(MAX_ERROR_LINES)..).unwrap_or_default();
         if last.is_empty() { String::new() } else { format!(" Last log lines: {}", last.join(" / ")) }
     }
 
     /// Returns the total number of lines so far.
-    pub(crate) fn mark(&self) -> u64 {
-        let lines = self.locked();
-        lines.dropped + lines.kept.len() as u64
+    pub(crate) fn line_count(&self) -> u64 {
+        let lines = self.lock_lines();
+        lines.dropped + lines.lines.len() as u64
     }
 
     /// Reads until the end without limit, because a server with a full pipe would stall.
-    pub(crate) async fn follow(&self, mut pipe: impl AsyncRead + Unpin) {
+    pub(crate) async fn read_pipe(&self, mut pipe: impl AsyncRead + Unpin) {
         let mut buffer = [0_u8; 8_192];
         let (mut line, mut is_cut) = (Vec::new(), false);
         while let Ok(count @ 1..) = pipe.read(&mut buffer).await {
@@ -116,7 +116,7 @@ impl ServerLog {
         self.add(if is_cut { text.trim_end_matches('\u{fffd}') } else { &text }, is_cut);
     }
 
-    fn locked(&self) -> MutexGuard<'_, LogLines> {
+    fn lock_lines(&self) -> MutexGuard<'_, LogLines> {
         self.lines.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -135,13 +135,13 @@ mod tests {
             flood.push_str(&format!("{number} hunter22\n"));
         }
         flood.push_str(&"x".repeat(100_000));
-        log.follow(flood.as_bytes()).await;
+        log.read_pipe(flood.as_bytes()).await;
         let (lines, dropped) = log.lines();
         assert_eq!((lines.len(), dropped), (MAX_LOG_LINES, 10_001 - MAX_LOG_LINES as u64));
         assert_eq!(lines[MAX_LOG_LINES - 2], "9999 [redacted]");
         assert!(lines[MAX_LOG_LINES - 1].len() < MAX_LOG_LINE_BYTES + 8);
         assert!(log.last_lines_text(10_000).contains("xxx") && !log.last_lines_text(10_000).contains("9999"));
-        assert_eq!(log.last_lines_text(log.mark()), "");
+        assert_eq!(log.last_lines_text(log.line_count()), "");
     }
 
     #[tokio::test]
@@ -158,7 +158,7 @@ mod tests {
             format!("{shrinking}{long}\n"),
             format!("{}{long}\n", "hunter22".repeat(511)),
         ] {
-            log.follow(line.as_bytes()).await;
+            log.read_pipe(line.as_bytes()).await;
         }
         let (lines, _) = log.lines();
         assert_eq!(lines.len(), 3);

@@ -62,7 +62,7 @@ impl ServerProcess {
         let errors = pipe::Receiver::from_owned_fd(running.take_stderr().ok_or_else(absent)?)?;
         let input = pipe::Sender::from_owned_fd(running.take_stdin().ok_or_else(absent)?)?;
         let log = log.clone();
-        let listener = tokio::spawn(async move { log.follow(errors).await });
+        let listener = tokio::spawn(async move { log.read_pipe(errors).await });
         Ok((
             Self { running: Some(running), ended, listener, after: None },
             (BoundedLines::new(output), input),
@@ -70,7 +70,7 @@ impl ServerProcess {
     }
 
     /// Registers `launch` to run after this process ended in any way.
-    pub(crate) fn then(
+    pub(crate) fn run_after_exit(
         &mut self,
         launch: ProgramLaunch,
         spawner: Arc<dyn ProgramSpawner>,
@@ -80,7 +80,7 @@ impl ServerProcess {
     }
 
     /// Waits until the program exits by itself.
-    pub(crate) async fn ended(&self) {
+    pub(crate) async fn wait_ended(&self) {
         // Treats an error as an exit, because the exit can no longer be observed.
         let _ = self.ended.readable().await;
     }
@@ -89,11 +89,11 @@ impl ServerProcess {
     /// closed.
     pub(crate) async fn end(mut self, grace: Duration) -> io::Result<ServerProcessExit> {
         let patience = MAX_EXIT_WAIT.min(grace / 4);
-        if tokio::time::timeout(patience, self.ended()).await.is_err() {
+        if tokio::time::timeout(patience, self.wait_ended()).await.is_err() {
             if let Some(running) = &mut self.running {
                 running.request_stop();
             }
-            let _ = tokio::time::timeout(grace - patience, self.ended()).await;
+            let _ = tokio::time::timeout(grace - patience, self.wait_ended()).await;
         }
         self.finish().await
     }
@@ -128,7 +128,7 @@ impl CleanupLaunch {
             Ok((process, (_, input))) => {
                 drop(input);
                 // The process has exited or is killed next.
-                let _ = tokio::time::timeout(MAX_CLEANUP_TIME, process.ended()).await;
+                let _ = tokio::time::timeout(MAX_CLEANUP_TIME, process.wait_ended()).await;
                 let _ = Box::pin(process.finish()).await;
             }
             Err(error) => self.log.push(&format!("Draftboard: cleanup failed: {error}")),

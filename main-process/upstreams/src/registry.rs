@@ -165,7 +165,7 @@ struct RegistryInput {
 }
 
 impl RegistryInput {
-    fn given(&self) -> Option<&str> {
+    fn value(&self) -> Option<&str> {
         self.value.as_deref().or(self.default.as_deref()).filter(|value| !value.contains('{'))
     }
 }
@@ -173,20 +173,20 @@ impl RegistryInput {
 /// One version of a server.
 struct RegistryServerVersion {
     server: RegistryServerJson,
-    about: RegistryEntryMeta,
+    meta: RegistryEntryMeta,
 }
 
 impl RegistryServerVersion {
     /// Returns `None` when the entry cannot be parsed.
-    fn of(entry: &Value) -> Option<Self> {
+    fn parse(entry: &Value) -> Option<Self> {
         let about = entry.get("_meta").and_then(|meta| meta.get(ABOUT)).cloned().unwrap_or_default();
         let about = serde_json::from_value(about).unwrap_or_default();
         let server = serde_json::from_value(entry.get("server").unwrap_or(entry).clone()).ok()?;
-        Some(Self { server, about })
+        Some(Self { server, meta: about })
     }
 
     fn status(&self) -> &str {
-        self.about.status.as_deref().or(self.server.status.as_deref()).unwrap_or("active")
+        self.meta.status.as_deref().or(self.server.status.as_deref()).unwrap_or("active")
     }
 
     /// Sort key; greater is newer: by the registry's latest mark, then by version number, then by publication date.
@@ -196,7 +196,7 @@ impl RegistryServerVersion {
             None => (self.server.version.as_str(), None),
         };
         let numbers = release.split('.').map(|part| part.trim_start_matches('v').parse().unwrap_or(0));
-        (self.about.is_latest, numbers.collect(), extra.is_none(), &self.about.published_at)
+        (self.meta.is_latest, numbers.collect(), extra.is_none(), &self.meta.published_at)
     }
 }
 
@@ -208,7 +208,7 @@ fn rank(index: &RegistryIndex, query: &str) -> Vec<RegistryEntry> {
     for version in index
         .servers
         .iter()
-        .filter_map(RegistryServerVersion::of)
+        .filter_map(RegistryServerVersion::parse)
         .filter(|version| version.status() != "deleted")
     {
         match newest.entry(version.server.name.clone()) {
@@ -292,7 +292,7 @@ fn from_package(name: &str, package: &RegistryPackage) -> Option<RegistryLaunchO
     let mut config = McpConfig::stdio(name, kind, &identifier);
     let mut required = Vec::new();
     for argument in &package.package_arguments {
-        match (argument.given(), &argument.name) {
+        match (argument.value(), &argument.name) {
             (Some(value), Some(flag)) if flag.starts_with('-') => {
                 config.args.extend([flag.clone(), value.to_owned()])
             }
@@ -305,7 +305,7 @@ fn from_package(name: &str, package: &RegistryPackage) -> Option<RegistryLaunchO
     }
     for variable in &package.environment_variables {
         let Some(name) = &variable.name else { continue };
-        let value = variable.given().filter(|_| !variable.is_secret).map(str::to_owned);
+        let value = variable.value().filter(|_| !variable.is_secret).map(str::to_owned);
         if variable.is_required && value.is_none() {
             required.push(name.clone());
         }

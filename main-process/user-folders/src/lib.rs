@@ -90,12 +90,12 @@ pub fn recent() -> Vec<PathBuf> {
 }
 
 /// Puts a workspace first.
-pub fn remember(workspace: &Path) {
-    write(&recent_file(), remembering(recent(), workspace));
+pub fn add_recent(workspace: &Path) {
+    write(&recent_file(), with_recent(recent(), workspace));
 }
 
 /// Takes a workspace off the list.
-pub fn forget(workspace: &Path) {
+pub fn remove_recent(workspace: &Path) {
     let file = recent_file();
     let mut list = read(&file);
     list.retain(|path| path != workspace);
@@ -107,7 +107,7 @@ fn read(file: &Path) -> Vec<PathBuf> {
     serde_json::from_str(&text).unwrap_or_default()
 }
 
-fn remembering(list: Vec<PathBuf>, workspace: &Path) -> Vec<PathBuf> {
+fn with_recent(list: Vec<PathBuf>, workspace: &Path) -> Vec<PathBuf> {
     let others = list.into_iter().filter(|path| path != workspace);
     std::iter::once(workspace.to_owned()).chain(others).take(MAX_RECENT_WORKSPACES).collect()
 }
@@ -127,10 +127,10 @@ mod tests {
     #[test]
     fn the_newest_comes_first_and_the_list_is_short() {
         let all = (0..20).map(|number| PathBuf::from(format!("/w/{number}")));
-        let list = all.fold(Vec::new(), |list, path| remembering(list, &path));
+        let list = all.fold(Vec::new(), |list, path| with_recent(list, &path));
         assert_eq!(list.len(), MAX_RECENT_WORKSPACES);
         assert_eq!(list[0], Path::new("/w/19"));
-        let again = remembering(list, Path::new("/w/15"));
+        let again = with_recent(list, Path::new("/w/15"));
         assert_eq!((again.len(), again[0].as_path()), (MAX_RECENT_WORKSPACES, Path::new("/w/15")));
     }
 

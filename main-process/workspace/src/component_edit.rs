@@ -17,7 +17,7 @@ impl<'a> ComponentFileEdit<'a> {
     }
 
     /// Returns the text with another value at a path of keys and list indices. The result must be a valid component.
-    pub(super) fn with(&self, way: &[&str], value: &serde_json::Value) -> Result<String, String> {
+    pub(super) fn with_value(&self, way: &[&str], value: &serde_json::Value) -> Result<String, String> {
         let text = if self.file.ends_with(".json") {
             set_in_json(self.text, way, value)?
         } else {
@@ -75,19 +75,19 @@ mod tests {
         let yaml = "# mine\nformat: 1\nid: x.y\ntitle: Y\nprops:\n  label: { control: string, default: Old } # here\n  \
             size: { control: number }\nview: { type: text, text: =props.label }\n";
         let edited = ComponentFileEdit::new("components/y.component.yaml", yaml);
-        let text = edited.with(&["props", "label", "default"], &json!("New")).unwrap();
+        let text = edited.with_value(&["props", "label", "default"], &json!("New")).unwrap();
         assert_eq!(text, yaml.replace("Old", "New"));
-        let text = edited.with(&["props", "size", "default"], &json!(4)).unwrap();
+        let text = edited.with_value(&["props", "size", "default"], &json!(4)).unwrap();
         assert!(
             text.starts_with("# mine\n") && text.contains("# here") && text.contains("default: 4"),
             "{text}"
         );
-        assert!(edited.with(&["props", "size", "default"], &json!("no number")).is_err());
+        assert!(edited.with_value(&["props", "size", "default"], &json!("no number")).is_err());
 
         let json = "{\n  \"format\": 1, \"id\": \"x.y\", \"title\": \"Y\",\n  \"props\": { \"label\": { \"control\": \"string\" } },\n  \
             \"view\": { \"type\": \"text\", \"text\": \"=props.label\" }\n}\n";
         let edited = ComponentFileEdit::new("components/y.component.json", json);
-        let text = edited.with(&["props", "label", "default"], &json!("New")).unwrap();
+        let text = edited.with_value(&["props", "label", "default"], &json!("New")).unwrap();
         let read: serde_json::Value = serde_json::from_str(&text).unwrap();
         assert_eq!(read["props"]["label"]["default"], "New");
     }
@@ -97,8 +97,9 @@ mod tests {
         let yaml = "format: 1\nid: x.y\ntitle: Y\nview: # all of it\n  type: row\n  children:\n    \
             - { type: text, text: One }\n    - { type: component, component: ui.badge } # the badge\n";
         let way = ["view", "children", "1", "props"];
-        let text =
-            ComponentFileEdit::new("y.component.yaml", yaml).with(&way, &json!({ "text": "Hot" })).unwrap();
+        let text = ComponentFileEdit::new("y.component.yaml", yaml)
+            .with_value(&way, &json!({ "text": "Hot" }))
+            .unwrap();
         assert!(
             text.contains("# all of it") && text.contains("# the badge") && text.contains("Hot"),
             "{text}"
@@ -106,11 +107,11 @@ mod tests {
         let json = r#"{ "format": 1, "id": "x.y", "title": "Y", "view": { "type": "row", "children": [
             { "type": "component", "component": "ui.badge", "props": { "text": "Old" } } ] } }"#;
         let way = ["view", "children", "0", "props", "text"];
-        let text = ComponentFileEdit::new("y.component.json", json).with(&way, &json!("Hot")).unwrap();
+        let text = ComponentFileEdit::new("y.component.json", json).with_value(&way, &json!("Hot")).unwrap();
         assert_eq!(text, json.replace("Old", "Hot"));
         assert!(
             ComponentFileEdit::new("y.component.json", json)
-                .with(&["view", "children", "4", "x"], &json!(1))
+                .with_value(&["view", "children", "4", "x"], &json!(1))
                 .is_err()
         );
     }

@@ -64,7 +64,7 @@ impl ComponentShelf {
     }
 
     /// Reads the components again that operations touched. Returns whether there were any.
-    pub(super) fn follow(
+    pub(super) fn update(
         &mut self,
         operations: &[Operation],
         snapshot: &Snapshot,
@@ -151,7 +151,7 @@ pub(super) fn modules(library: &ComponentLibrary, base: &TypeRegistry) -> Vec<Mo
         known.map(|def| def.id.clone()).chain(brought.map(|def| def.id.clone())).collect();
     // A page stands on its own, also when a component defines its look.
     for (_, def) in types.values_mut().filter(|(_, def)| !def.may_be_root()) {
-        stand_in(def, &holders);
+        add_parents(def, &holders);
     }
     // Built-in types may stand in containers of the workspace, too.
     let others = base.types().filter(|def| is_ui(def) && !def.parents.is_empty() && !def.may_be_root());
@@ -160,7 +160,7 @@ pub(super) fn modules(library: &ComponentLibrary, base: &TypeRegistry) -> Vec<Mo
             continue;
         }
         let mut wider = TypeDef::clone(def);
-        stand_in(&mut wider, &holders);
+        add_parents(&mut wider, &holders);
         if wider != **def {
             types.insert(wider.id.clone(), (FOLDER.to_owned(), wider));
         }
@@ -180,7 +180,7 @@ fn is_ui(def: &TypeDef) -> bool {
     def.boards == [BoardKind::Interface]
 }
 
-fn stand_in(def: &mut TypeDef, holders: &BTreeSet<TypeId>) {
+fn add_parents(def: &mut TypeDef, holders: &BTreeSet<TypeId>) {
     for holder in holders {
         if !def.parents.iter().any(|pattern| pattern.matches(holder))
             && let Ok(pattern) = TypePattern::parse(holder.as_str())

@@ -25,8 +25,8 @@ enum FieldType {
     Boards(&'static FieldType),
     /// Arguments by provider. Those of the providers in the catalogue are known.
     Providers,
-    /// Arguments of a provider: these, and others that a later version of it may have.
-    Arguments(&'static [(&'static str, FieldType)]),
+    /// Arguments of a provider by their type: these names, and others that a later version of it may have.
+    Arguments(&'static [(FieldType, &'static str)]),
 }
 
 use FieldType::{
@@ -78,80 +78,44 @@ const BACKENDS: [&str; 12] =
 static OTHER_PROVIDER: FieldType = Named(&Any);
 
 static AWS: FieldType = Arguments(&[
-    ("source", Text),
-    ("version", VersionConstraint),
-    ("region", Text),
-    ("profile", Text),
-    ("access_key", Text),
-    ("secret_key", Text),
-    ("token", Text),
-    ("allowed_account_ids", TextList),
-    ("forbidden_account_ids", TextList),
-    ("assume_role", Any),
-    ("assume_role_with_web_identity", Any),
-    ("custom_ca_bundle", Text),
-    ("default_tags", Any),
-    ("ec2_metadata_service_endpoint", Text),
-    ("ec2_metadata_service_endpoint_mode", Text),
-    ("endpoints", Any),
-    ("http_proxy", Text),
-    ("https_proxy", Text),
-    ("no_proxy", Text),
-    ("ignore_tags", Any),
-    ("insecure", Flag),
-    ("max_retries", Number),
-    ("retry_mode", Text),
-    ("s3_us_east_1_regional_endpoint", Text),
-    ("s3_use_path_style", Flag),
-    ("shared_config_files", TextList),
-    ("shared_credentials_files", TextList),
-    ("skip_credentials_validation", Flag),
-    ("skip_metadata_api_check", Any),
-    ("skip_region_validation", Flag),
-    ("skip_requesting_account_id", Flag),
-    ("sts_region", Text),
-    ("tag_policy_compliance", Text),
-    ("token_bucket_rate_limiter_capacity", Number),
-    ("use_dualstack_endpoint", Flag),
-    ("use_fips_endpoint", Flag),
-    ("user_agent", Any),
+    (
+        Text,
+        "source region profile access_key secret_key token custom_ca_bundle \
+         ec2_metadata_service_endpoint ec2_metadata_service_endpoint_mode http_proxy https_proxy \
+         no_proxy retry_mode s3_us_east_1_regional_endpoint sts_region tag_policy_compliance",
+    ),
+    (VersionConstraint, "version"),
+    (TextList, "allowed_account_ids forbidden_account_ids shared_config_files shared_credentials_files"),
+    (
+        Any,
+        "assume_role assume_role_with_web_identity default_tags endpoints ignore_tags \
+         skip_metadata_api_check user_agent",
+    ),
+    (
+        Flag,
+        "insecure s3_use_path_style skip_credentials_validation skip_region_validation \
+         skip_requesting_account_id use_dualstack_endpoint use_fips_endpoint",
+    ),
+    (Number, "max_retries token_bucket_rate_limiter_capacity"),
 ]);
 
 static AZURERM: FieldType = Arguments(&[
-    ("source", Text),
-    ("version", VersionConstraint),
-    ("location", Text),
-    ("subscription_id", Text),
-    ("tenant_id", Text),
-    ("auxiliary_tenant_ids", TextList),
-    ("client_id", Text),
-    ("client_id_file_path", Text),
-    ("client_secret", Text),
-    ("client_secret_file_path", Text),
-    ("client_certificate", Text),
-    ("client_certificate_password", Text),
-    ("client_certificate_path", Text),
-    ("ado_pipeline_service_connection_id", Text),
-    ("disable_correlation_request_id", Flag),
-    ("disable_terraform_partner_id", Flag),
-    ("environment", Text),
-    ("features", Any),
-    ("metadata_host", Text),
-    ("msi_api_version", Text),
-    ("msi_endpoint", Text),
-    ("oidc_request_token", Text),
-    ("oidc_request_url", Text),
-    ("oidc_token", Text),
-    ("oidc_token_file_path", Text),
-    ("partner_id", Text),
-    ("resource_provider_registrations", Text),
-    ("resource_providers_to_register", TextList),
-    ("skip_provider_registration", Flag),
-    ("storage_use_azuread", Flag),
-    ("use_aks_workload_identity", Flag),
-    ("use_cli", Flag),
-    ("use_msi", Flag),
-    ("use_oidc", Flag),
+    (
+        Text,
+        "source location subscription_id tenant_id client_id client_id_file_path client_secret \
+         client_secret_file_path client_certificate client_certificate_password \
+         client_certificate_path ado_pipeline_service_connection_id environment metadata_host \
+         msi_api_version msi_endpoint oidc_request_token oidc_request_url oidc_token \
+         oidc_token_file_path partner_id resource_provider_registrations",
+    ),
+    (VersionConstraint, "version"),
+    (TextList, "auxiliary_tenant_ids resource_providers_to_register"),
+    (
+        Flag,
+        "disable_correlation_request_id disable_terraform_partner_id skip_provider_registration \
+         storage_use_azuread use_aks_workload_identity use_cli use_msi use_oidc",
+    ),
+    (Any, "features"),
 ]);
 
 /// A problem of a setting.
@@ -168,7 +132,7 @@ pub struct ConfigProblem {
 
 impl ConfigProblem {
     /// The message for a person.
-    pub fn words(&self) -> String {
+    pub fn describe(&self) -> String {
         match self.suggestions.first() {
             Some(nearest) => format!("{}. Did you mean `{nearest}`?", self.message),
             None => self.message.clone(),
@@ -185,11 +149,11 @@ impl ConfigProblem {
 
 struct Check<'a> {
     boards: &'a [&'a str],
-    found: Vec<ConfigProblem>,
+    problems: Vec<ConfigProblem>,
 }
 
 impl FieldType {
-    fn words(&self) -> String {
+    fn describe(&self) -> String {
         match self {
             Text => "a text",
             TextList => "a list of texts",
@@ -224,14 +188,14 @@ impl FieldType {
 }
 
 impl Check<'_> {
-    fn look_at(&mut self, field: &FieldType, path: &str, value: &Value) {
+    fn check_value(&mut self, field: &FieldType, path: &str, value: &Value) {
         if !field.fits(value) {
             let found = match value {
                 Value::String(text) if !matches!(field, Text) => format!("{text:?}"),
                 other => kind_of(other).to_owned(),
             };
             let hint = "Use the expected form, or null to remove it.";
-            let message = format!("`{path}` is {found}; expected {}", field.words());
+            let message = format!("`{path}` is {found}; expected {}", field.describe());
             let near = match (field, value) {
                 (BackendType, Value::String(text)) => authority::similar(text, BACKENDS.into_iter()),
                 _ => Vec::new(),
@@ -242,11 +206,25 @@ impl Check<'_> {
         for (key, value) in given {
             let inner = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
             match field {
-                Table(fields) | Arguments(fields) => match fields.iter().find(|(name, _)| name == key) {
-                    Some((_, known)) => self.look_at(known, &inner, value),
-                    None => self.add_unknown(field, fields, &inner, key, value),
+                Table(fields) => match fields.iter().find(|(name, _)| name == key) {
+                    Some((_, known)) => self.check_value(known, &inner, value),
+                    None => self.add_unknown(fields, &inner, key, value),
                 },
-                Named(known) => self.look_at(known, &inner, value),
+                Arguments(known) => {
+                    match known.iter().find(|(_, names)| names.split(' ').any(|name| name == key)) {
+                        Some((known, _)) => self.check_value(known, &inner, value),
+                        None => {
+                            let provider = path.rsplit('.').next().unwrap_or_default();
+                            let message =
+                                format!("`{inner}`: the provider {provider} has no argument `{key}`");
+                            let names = known.iter().flat_map(|(_, names)| names.split(' '));
+                            let near = authority::similar(key, names);
+                            let hint = "Use an argument of the provider.";
+                            self.add(&inner, message, near, hint, ProblemSeverity::Warning);
+                        }
+                    }
+                }
+                Named(known) => self.check_value(known, &inner, value),
                 Boards(known) => {
                     if !self.boards.contains(&key.as_str()) && !value.is_null() {
                         let boards = self.boards.join(", ");
@@ -256,7 +234,7 @@ impl Check<'_> {
                         let hint = "Use the name of a board; list_boards shows them.";
                         self.add(&inner, message, near, hint, ProblemSeverity::Warning);
                     }
-                    self.look_at(known, &inner, value);
+                    self.check_value(known, &inner, value);
                 }
                 Providers => {
                     let arguments = match key.as_str() {
@@ -264,11 +242,11 @@ impl Check<'_> {
                         "azurerm" => &AZURERM,
                         _ => &OTHER_PROVIDER,
                     };
-                    self.look_at(arguments, &inner, value);
+                    self.check_value(arguments, &inner, value);
                     for (argument, form) in [("version", &VersionConstraint), ("source", &Text)] {
                         // The known providers have both among their arguments.
                         if let Some(value) = value.get(argument).filter(|_| matches!(arguments, Named(_))) {
-                            self.look_at(form, &format!("{inner}.{argument}"), value);
+                            self.check_value(form, &format!("{inner}.{argument}"), value);
                         }
                     }
                 }
@@ -277,23 +255,10 @@ impl Check<'_> {
         }
     }
 
-    fn add_unknown(
-        &mut self,
-        table: &FieldType,
-        fields: &[(&str, FieldType)],
-        path: &str,
-        key: &str,
-        value: &Value,
-    ) {
+    fn add_unknown(&mut self, fields: &[(&str, FieldType)], path: &str, key: &str, value: &Value) {
         let near = authority::similar(key, fields.iter().map(|(name, _)| *name));
-        if let Arguments(_) = table {
-            let provider = path.rsplit('.').nth(1).unwrap_or_default();
-            let message = format!("`{path}`: the provider {provider} has no argument `{key}`");
-            let hint = "Use an argument of the provider.";
-            return self.add(path, message, near, hint, ProblemSeverity::Warning);
-        }
         let known: Vec<String> =
-            fields.iter().map(|(name, field)| format!("{name} ({})", field.words())).collect();
+            fields.iter().map(|(name, field)| format!("{name} ({})", field.describe())).collect();
         let known = known.join(", ");
         let message = format!("`{path}` is not a setting of draftboard.toml; expected one of {known}");
         // An unknown table at the top level may belong to a later version.
@@ -310,7 +275,7 @@ impl Check<'_> {
         hint: &'static str,
         severity: ProblemSeverity,
     ) {
-        self.found.push(ConfigProblem { path: path.to_owned(), message, suggestions, hint, severity });
+        self.problems.push(ConfigProblem { path: path.to_owned(), message, suggestions, hint, severity });
     }
 }
 
@@ -337,9 +302,9 @@ pub fn problems_of_file(text: &str, boards: &[&str]) -> Vec<ConfigProblem> {
 }
 
 fn problems(fields: &Map<String, Value>, boards: &[&str]) -> Vec<ConfigProblem> {
-    let mut check = Check { boards, found: Vec::new() };
-    check.look_at(&PROJECT, "", &Value::Object(fields.clone()));
-    check.found
+    let mut check = Check { boards, problems: Vec::new() };
+    check.check_value(&PROJECT, "", &Value::Object(fields.clone()));
+    check.problems
 }
 
 /// A version constraint of Terraform: comparisons separated by commas, each an operator and a version of up to three numbers.
@@ -469,7 +434,7 @@ mod tests {
                     [infrastructure]\nrequired-version = 'banana'\n[infrastructure.boards.gone]\ntags = {}\n";
         let found = problems_of_file(text, &["main"]);
         let severity = |words: &str| {
-            found.iter().find(|problem| problem.words().contains(words)).map(|problem| problem.severity)
+            found.iter().find(|problem| problem.describe().contains(words)).map(|problem| problem.severity)
         };
         assert_eq!(severity("Did you mean `infrastructure`?"), Some(ProblemSeverity::Error), "{found:?}");
         assert_eq!(severity("`zzz` is not a setting"), Some(ProblemSeverity::Warning), "{found:?}");

@@ -31,7 +31,7 @@ pub fn create(
     template: WorkspaceTemplate,
     board_id: BoardId,
 ) -> Result<(), CreateWorkspaceError> {
-    let files = prepared(folder)?;
+    let files = prepare_folder(folder)?;
     match template {
         WorkspaceTemplate::Blank => {
             let name = BoardName::of_kind(BoardKind::Infrastructure);
@@ -82,7 +82,7 @@ pub fn has_terraform(folder: &Path) -> bool {
 }
 
 /// A free path for a workspace beside a folder: its name with `-draftboard`, numbered when that is taken.
-pub fn beside(folder: &Path) -> PathBuf {
+pub fn free_path_beside(folder: &Path) -> PathBuf {
     let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
     let name =
         folder.file_name().map_or_else(|| "workspace".to_owned(), |name| name.to_string_lossy().into_owned());
@@ -93,11 +93,11 @@ pub fn beside(folder: &Path) -> PathBuf {
 
 /// Creates a workspace without boards.
 pub fn create_empty(folder: &Path) -> Result<(), CreateWorkspaceError> {
-    begin_project(&prepared(folder)?)
+    begin_project(&prepare_folder(folder)?)
 }
 
 /// Prepares a folder that is no workspace yet.
-fn prepared(folder: &Path) -> Result<WorkspaceFiles, CreateWorkspaceError> {
+fn prepare_folder(folder: &Path) -> Result<WorkspaceFiles, CreateWorkspaceError> {
     if folder.join(WorkspacePath::config().as_str()).exists() {
         return Err(CreateWorkspaceError::Exists(folder.to_owned()));
     }
@@ -180,10 +180,10 @@ mod tests {
         assert!(!has_terraform(&infra));
         std::fs::write(infra.join("main.tf"), "").unwrap();
         assert!(has_terraform(&infra));
-        let first = beside(&infra);
+        let first = free_path_beside(&infra);
         assert_eq!(first, folder.path().join("infra-draftboard"));
         create_empty(&first).unwrap();
-        assert_eq!(beside(&infra), folder.path().join("infra-draftboard-2"));
+        assert_eq!(free_path_beside(&infra), folder.path().join("infra-draftboard-2"));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Errors of opening a workspace.
 
-use super::create::{beside, has_terraform};
+use super::create::{free_path_beside, has_terraform};
 use journal::{FileError, JournalError};
 use shared_protocol::{Refusal, RefusalCode};
 use std::path::{Path, PathBuf};
@@ -40,7 +40,7 @@ impl From<OpenWorkspaceError> for Refusal {
         let refusal = Self::new(code, error.to_string());
         match &error {
             OpenWorkspaceError::NotAWorkspace(folder) if has_terraform(folder) => {
-                let (from, to) = (folder.display(), beside(folder));
+                let (from, to) = (folder.display(), free_path_beside(folder));
                 let to = to.display();
                 refusal.hint(format!(
                     "To import its Terraform files: `draftboard new {to}`, then `draftboard import {from} -w {to}`."

@@ -168,7 +168,7 @@ impl Workspace {
         let patches = changes.map(|changes| self.enter(summary, changes, moment)).transpose()?;
         self.boards.settle(file, &mut self.storage, &self.snapshot, &mut self.notices)?;
         if let Some(before) = moved_from.filter(|before| self.boards.saved_as(before).is_none()) {
-            self.storage.forget(&WorkspacePath::board(&before)).map_err(|error| storage(&error))?;
+            self.storage.remove_record(&WorkspacePath::board(&before)).map_err(|error| storage(&error))?;
         }
         Ok(patches.unwrap_or_default())
     }

@@ -2,7 +2,7 @@
 
 use super::{
     OpenWorkspaceError, board_files::BoardFile, overrides::first_overrides, sources::first_sources,
-    storage::remember,
+    storage::record_text,
 };
 use authority::{Snapshot, TypeRegistry, diff, place_missing};
 use journal::{Digest, FileError, Journal, ProjectConfig, WorkspaceFiles, WorkspacePath};
@@ -30,7 +30,7 @@ pub(super) fn first_state(
     let mut start = FirstState { state: Snapshot::new(registry), placed: false };
     found.retain(|file| start.add(file));
     for file in &found {
-        remember(journal, &file.path(), &file.text);
+        record_text(journal, &file.path(), &file.text);
     }
     let mut taken: Vec<(WorkspacePath, Digest)> =
         found.iter().map(|file| (file.path(), file.digest)).collect();
@@ -40,7 +40,7 @@ pub(super) fn first_state(
         start.add_overrides(overrides);
     }
     for (path, text) in first_sources(files, &config.bundles) {
-        taken.push(((&path).into(), Digest::of(text.as_bytes())));
+        taken.push(((&path).into(), Digest::hash(text.as_bytes())));
         start.add_source(path, text);
     }
     // Positions that we chose are ahead of the files by one revision.

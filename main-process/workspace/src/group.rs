@@ -93,12 +93,12 @@ impl Workspace {
     }
 
     /// Brings the parts that are derived from the snapshot in step with it.
-    fn follow(&mut self, operations: &[Operation], bundles: SpecBundles) {
+    fn update_derived(&mut self, operations: &[Operation], bundles: SpecBundles) {
         let Self { storage, snapshot, notices, sources, overrides, components, .. } = self;
         let mut context = FileContext { storage, snapshot, notices };
         sources.write_touched(operations, &mut context);
         overrides.write_touched(operations, &mut context);
-        if components.follow(operations, snapshot, notices) {
+        if components.update(operations, snapshot, notices) {
             self.compose_registry();
         }
         if self.bundles != bundles {
@@ -106,7 +106,7 @@ impl Workspace {
             self.bundles.update_notices(&mut self.notices);
         }
         let ends = LinkEndSources { snapshot: &self.snapshot, bundles: &self.bundles };
-        self.links.follow(operations, ends, &mut self.notices);
+        self.links.update(operations, ends, &mut self.notices);
     }
 
     fn compact(&mut self) {
@@ -134,13 +134,13 @@ impl MutationGroup<'_> {
         let (kind, summary, changes, created) = match mutation {
             Mutation::Run(command) => {
                 let decision = match &**command {
-                    Command::PromoteOverrides(which) => self.promoted(which, moment)?,
+                    Command::PromoteOverrides(which) => self.promote_value(which, moment)?,
                     command => decide(&self.state, command, moment.seed)?,
                 };
                 (OperationKind::Edit, decision.summary, decision.changes, decision.created)
             }
             Mutation::Undo => {
-                let of = self.history.to_undo().ok_or_else(|| nothing("undo"))?;
+                let of = self.history.next_undo().ok_or_else(|| nothing_to("undo"))?;
                 let undone = self.operation(of)?;
                 let changes =
                     self.fit(&inverse(&undone.changes)).require_complete(&self.state, "undoing this")?;
@@ -152,7 +152,7 @@ impl MutationGroup<'_> {
                 )
             }
             Mutation::Redo => {
-                let of = self.history.to_redo().ok_or_else(|| nothing("redo"))?;
+                let of = self.history.next_redo().ok_or_else(|| nothing_to("redo"))?;
                 let undone = self.operation(of)?;
                 let changes =
                     self.fit(&inverse(&undone.changes)).require_complete(&self.state, "redoing this")?;
@@ -178,7 +178,7 @@ impl MutationGroup<'_> {
                 let mut newest_first = revisions.clone();
                 newest_first.sort_unstable_by_key(|revision| std::cmp::Reverse(*revision));
                 newest_first.dedup();
-                let newest = *newest_first.first().ok_or_else(|| nothing("revert"))?;
+                let newest = *newest_first.first().ok_or_else(|| nothing_to("revert"))?;
                 let mut back = Vec::new();
                 for revision in newest_first {
                     back.extend(inverse(&self.operation(revision)?.changes));
@@ -235,7 +235,7 @@ impl MutationGroup<'_> {
         };
         let mut state = self.state.clone();
         state.apply(revision, &changes).map_err(unapplied)?;
-        if let Some(bundles) = self.bundles.after(&self.workspace.config.bundles, &state, &changes) {
+        if let Some(bundles) = self.bundles.updated(&self.workspace.config.bundles, &state, &changes) {
             let is_held = |board| self.workspace.boards.is_held(board);
             let maps = self.bundles.maps_in_step(&bundles, &state, &changes, is_held, moment.seed);
             if !maps.is_empty() {
@@ -329,7 +329,9 @@ impl MutationGroup<'_> {
         // Operations that were lost when the journal was rebuilt cannot be undone.
         let history = match workspace.history.order == before {
             true => history,
-            false => History::of(operations.iter().map(|operation| (operation.revision, operation.kind))),
+            false => History::from_operations(
+                operations.iter().map(|operation| (operation.revision, operation.kind)),
+            ),
         };
         if let Some(time) = audited {
             workspace.anchor_audit(time);
@@ -346,7 +348,7 @@ impl MutationGroup<'_> {
         }
         workspace.snapshot = state;
         workspace.history.record(&operations, history);
-        workspace.follow(&operations, bundles);
+        workspace.update_derived(&operations, bundles);
         let is_taken_back = operations.iter().any(|operation| operation.kind != OperationKind::Edit);
         workspace.boards.mark_unsaved(touched, is_taken_back, &workspace.snapshot);
         workspace.compact();
@@ -359,6 +361,6 @@ pub(super) fn patch(operation: Operation) -> Patch {
     Patch { revision, actor, summary, changes }
 }
 
-fn nothing(what: &str) -> Refusal {
+fn nothing_to(what: &str) -> Refusal {
     Refusal::new(RefusalCode::NotFound, format!("there is nothing to {what}"))
 }

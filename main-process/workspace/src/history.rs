@@ -13,12 +13,12 @@ pub(super) struct OperationHistory {
 }
 
 impl OperationHistory {
-    pub(super) fn recall(journal: &Journal, notices: &mut WorkspaceNotices) -> Self {
+    pub(super) fn load(journal: &Journal, notices: &mut WorkspaceNotices) -> Self {
         let log = journal.log(MAX_HISTORY_OPERATIONS).unwrap_or_else(|error| {
             notices.set(NoticeTopic::History, format!("Earlier changes cannot be undone: {error}"));
             Vec::new()
         });
-        let order = History::of(log.iter().rev().map(|entry| (entry.revision, entry.kind)));
+        let order = History::from_operations(log.iter().rev().map(|entry| (entry.revision, entry.kind)));
         let summaries = log.into_iter().map(|entry| (entry.revision, entry.summary)).collect();
         Self { order, summaries }
     }
@@ -33,11 +33,11 @@ impl OperationHistory {
     }
 
     pub(super) fn undo_summary(&self) -> Option<String> {
-        self.summary(self.order.to_undo())
+        self.summary(self.order.next_undo())
     }
 
     pub(super) fn redo_summary(&self) -> Option<String> {
-        self.summary(self.order.to_redo())
+        self.summary(self.order.next_redo())
     }
 
     fn summary(&self, revision: Option<Revision>) -> Option<String> {

@@ -50,10 +50,11 @@ mod storage;
 mod validate;
 
 pub use bundles::SpecBundles;
-pub use clock::now;
+pub use clock::time_and_seed;
 pub use components::{SLOT, component_texts, components_of};
 pub use create::{
-    CreateWorkspaceError, beside, create, create_empty, has_terraform, template_boards, unpack_example,
+    CreateWorkspaceError, create, create_empty, free_path_beside, has_terraform, template_boards,
+    unpack_example,
 };
 pub use error::OpenWorkspaceError;
 pub use file_changes::FileChangeOutcome;
@@ -209,7 +210,7 @@ impl Workspace {
     }
 
     /// Checks the storage while nothing is being changed; a failure is a notice until it is over.
-    pub fn look_after_storage(&mut self) {
+    pub fn check_storage_health(&mut self) {
         match self.ensure_storage() {
             Ok(()) => self.notices.clear(&NoticeTopic::Storage),
             Err(refusal) => self.notices.set(NoticeTopic::Storage, refusal.message),
@@ -267,7 +268,7 @@ impl Workspace {
         {
             tracing::warn!(%error, "the journal was not compacted; nothing is lost");
         }
-        self.anchor_audit(now().time);
+        self.anchor_audit(time_and_seed().time);
     }
 
     // ---- the journal --------------------------------------------------------------------------------------------------
@@ -402,7 +403,7 @@ impl Workspace {
 
     // ---- review -------------------------------------------------------------------------------------------------------
 
-    pub fn desk(&self) -> &ReviewState {
+    pub fn review_state(&self) -> &ReviewState {
         &self.review.state
     }
 

@@ -19,7 +19,7 @@ use std::{collections::BTreeMap, sync::Arc};
 #[derive(Debug, Default)]
 pub(super) struct TraceLinkBook {
     links: TraceLinks,
-    standing: TraceLinkIndex,
+    index: TraceLinkIndex,
     /// The reason why the file cannot be read.
     problem: Option<String>,
     /// The view that was published last; replaced when it differs.
@@ -50,13 +50,13 @@ impl TraceLinkBook {
             Some(problem) => notices.set(NoticeTopic::Links, problem.clone()),
             None => notices.clear(&NoticeTopic::Links),
         }
-        self.standing = TraceLinkIndex::from_links(&links, |end| ends.find(end));
+        self.index = TraceLinkIndex::from_links(&links, |end| ends.find(end));
         (self.links, self.problem) = (links, problem);
         self.refresh_view();
     }
 
     /// Judges the links again that operations touched.
-    pub(super) fn follow(
+    pub(super) fn update(
         &mut self,
         operations: &[Operation],
         ends: LinkEndSources<'_>,
@@ -70,14 +70,14 @@ impl TraceLinkBook {
             return;
         }
         let changes: Vec<Change> = changes.cloned().collect();
-        if self.standing.update(&changes, |end| ends.find(end)) {
+        if self.index.update(&changes, |end| ends.find(end)) {
             self.refresh_view();
         }
     }
 
     fn refresh_view(&mut self) {
         let view =
-            TraceLinksView { links: self.standing.iter().cloned().collect(), problem: self.problem.clone() };
+            TraceLinksView { links: self.index.iter().cloned().collect(), problem: self.problem.clone() };
         if *self.view != view {
             self.view = Arc::new(view);
         }
@@ -95,8 +95,7 @@ impl TraceLinkBook {
             return Err(refusal.hint("Fix the file; it reloads automatically."));
         }
         let mut links = self.links.clone();
-        let words =
-            |link: TraceLinkId| self.standing.get(link).map(TraceLinkView::describe).unwrap_or_default();
+        let words = |link: TraceLinkId| self.index.get(link).map(TraceLinkView::describe).unwrap_or_default();
         let summary = match change {
             TraceLinkChange::Add { from, to, relation } => {
                 let (from_now, to_now) = (ends.existing(from, "from")?, ends.existing(to, "to")?);
@@ -128,13 +127,13 @@ impl LinkEndSources<'_> {
         match end {
             TraceLinkEnd::Node(node) => node_now(self.snapshot, *node),
             TraceLinkEnd::Entity(entity) => {
-                let bundle = self.bundles.loaded().get(&entity.bundle)?;
+                let bundle = self.bundles.bundles().get(&entity.bundle)?;
                 let found = bundle.entity(&entity.entity_type, &entity.id)?;
-                let content = serde_json::to_value(found.data()).map(sorted).unwrap_or_default();
+                let content = serde_json::to_value(found.data()).map(sort_keys).unwrap_or_default();
                 Some(CurrentLinkEnd {
                     title: found.title().unwrap_or(found.id()).to_owned(),
                     board: None,
-                    fingerprint: TraceLinkFingerprint::of(content.to_string().as_bytes()),
+                    fingerprint: TraceLinkFingerprint::hash(content.to_string().as_bytes()),
                 })
             }
         }
@@ -166,12 +165,12 @@ impl LinkEndSources<'_> {
 }
 
 /// Sorts the members of every object, because their order in a file means nothing.
-fn sorted(value: Value) -> Value {
+fn sort_keys(value: Value) -> Value {
     match value {
-        Value::Array(items) => items.into_iter().map(sorted).collect(),
+        Value::Array(items) => items.into_iter().map(sort_keys).collect(),
         Value::Object(members) => {
             let members: BTreeMap<String, Value> =
-                members.into_iter().map(|(key, value)| (key, sorted(value))).collect();
+                members.into_iter().map(|(key, value)| (key, sort_keys(value))).collect();
             members.into_iter().collect()
         }
         other => other,

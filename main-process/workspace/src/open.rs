@@ -73,13 +73,13 @@ impl Workspace {
             Some(recovered) => (replay(recovered, registry)?, Vec::new()),
             None => first_state(&files, &config, &mut journal, registry)?,
         };
-        let history = OperationHistory::recall(&journal, &mut notices);
+        let history = OperationHistory::load(&journal, &mut notices);
         let presence = journal.get_state::<Presence>(PRESENCE).ok().flatten().filter(Presence::is_valid);
         // The screen of an earlier run is not this one's.
         let presence =
             presence.map(|presence| Presence { area: None, doing: DesignerActivity::Nothing, ..presence });
         let bundles = SpecBundles::load(&config.bundles, &snapshot);
-        let state = ReviewState::recall(&mut journal, snapshot.revision(), &mut notices);
+        let state = ReviewState::load(&mut journal, snapshot.revision(), &mut notices);
         let proof = proof
             .filter(|_| !files.is_read_only())
             .map(|proof| WorkspaceProof::begin(proof, files.root(), &journal, moment.time, &mut notices));
@@ -105,7 +105,7 @@ impl Workspace {
 
     fn read_files(&mut self, moment: TimeAndSeed) -> Result<(), OpenWorkspaceError> {
         let Self { boards, storage, snapshot, notices, .. } = self;
-        boards.recall(storage, snapshot)?;
+        boards.load(storage, snapshot)?;
         let names = boards.names(storage, snapshot, notices);
         board_files::refuse_newer(&names, storage, snapshot)?;
         self.ingest_boards(&names, moment);

@@ -30,7 +30,7 @@ pub(super) fn is_override_file(path: &WorkspacePath) -> bool {
 #[derive(Debug, Default)]
 pub(super) struct OverrideFile {
     /// The content of the file when it was last ours.
-    held: Option<OverrideMap>,
+    saved_content: Option<OverrideMap>,
     /// The file could not be written.
     behind: bool,
 }
@@ -45,7 +45,7 @@ pub(super) fn first_overrides(
             Err(FileError::Missing { .. }) => {}
             Ok(bytes) => {
                 let found = parse(&path, &bytes)?;
-                return Ok(Some((path, Digest::of(&bytes), found)));
+                return Ok(Some((path, Digest::hash(&bytes), found)));
             }
             Err(error) => return Err(error),
         }
@@ -78,9 +78,9 @@ impl OverrideFile {
     /// The changes that another program made since the file was last ours, rebased onto the present state. Where both changed
     /// the same override the present one stays, and the file is set aside when it is written.
     pub(super) fn changes_of(&mut self, found: OverrideMap, snapshot: &Snapshot) -> (String, Vec<Change>) {
-        let base = self.held.clone().unwrap_or_else(|| held_by(snapshot));
+        let base = self.saved_content.clone().unwrap_or_else(|| overrides_in(snapshot));
         let changes = rebase(snapshot, &differences(&base, &found)).fitting;
-        self.held = Some(found);
+        self.saved_content = Some(found);
         let summary = match changes.len() {
             1 => "Edit of an override".to_owned(),
             count => format!("Edit of {count} overrides"),
@@ -111,7 +111,7 @@ impl OverrideFile {
         let Some(path) = own_path().filter(|_| !storage.files.is_read_only()) else { return };
         match try_write(&path, storage, snapshot, time) {
             Ok(Some(content)) => {
-                *self = Self { held: Some(held_by(snapshot)), behind: false };
+                *self = Self { saved_content: Some(overrides_in(snapshot)), behind: false };
                 notices.clear(&NoticeTopic::Overrides);
                 if let Err(error) = storage.journal.record_content(&[(path, content)]) {
                     tracing::warn!(%error, "written overrides are not on record");
@@ -126,8 +126,8 @@ impl OverrideFile {
     }
 
     fn is_written(&self, context: &FileContext<'_>) -> bool {
-        let held = held_by(context.snapshot);
-        match (&self.held, own_path()) {
+        let held = overrides_in(context.snapshot);
+        match (&self.saved_content, own_path()) {
             (Some(written), _) => *written == held,
             (None, Some(path)) => match context.storage.files.read(&path).ok() {
                 Some(bytes) => parse(&path, &bytes).is_ok_and(|found| found == held),
@@ -141,9 +141,9 @@ impl OverrideFile {
 /// The overrides in a file that is not as we left it; `None` for a file that is ours or missing.
 fn read(storage: &WorkspaceStorage, snapshot: &Snapshot) -> Result<Option<OverrideMap>, FileError> {
     let Some(own) = own_path() else { return Ok(None) };
-    let recorded = recorded(&own, storage)?;
+    let recorded = recorded_digest(&own, storage)?;
     match storage.files.read(&own) {
-        Ok(bytes) if recorded == Some(Digest::of(&bytes)) => Ok(None),
+        Ok(bytes) if recorded == Some(Digest::hash(&bytes)) => Ok(None),
         Ok(bytes) => parse(&own, &bytes).map(Some),
         Err(FileError::Missing { .. }) if recorded.is_some() => Ok(Some(OverrideMap::new())),
         // There never was one of ours: perhaps one of an older workbench.
@@ -155,7 +155,7 @@ fn read(storage: &WorkspaceStorage, snapshot: &Snapshot) -> Result<Option<Overri
     }
 }
 
-fn recorded(path: &WorkspacePath, storage: &WorkspaceStorage) -> Result<Option<Digest>, FileError> {
+fn recorded_digest(path: &WorkspacePath, storage: &WorkspaceStorage) -> Result<Option<Digest>, FileError> {
     let failed = |error: journal::JournalError| FileError::Failed {
         path: path.to_string(),
         problem: error.to_string(),
@@ -169,14 +169,14 @@ fn try_write(
     snapshot: &Snapshot,
     time: u64,
 ) -> Result<Option<Digest>, FileError> {
-    let recorded = recorded(path, storage)?;
+    let recorded = recorded_digest(path, storage)?;
     match storage.files.read(path) {
         Err(FileError::Missing { .. }) if snapshot.overrides().next().is_none() => return Ok(None),
         Err(FileError::Missing { .. }) => {}
-        Ok(bytes) if recorded == Some(Digest::of(&bytes)) => {}
+        Ok(bytes) if recorded == Some(Digest::hash(&bytes)) => {}
         Ok(bytes) => {
-            if parse(path, &bytes).is_ok_and(|found| found == held_by(snapshot)) {
-                return Ok(Some(Digest::of(&bytes)));
+            if parse(path, &bytes).is_ok_and(|found| found == overrides_in(snapshot)) {
+                return Ok(Some(Digest::hash(&bytes)));
             }
             // Not as we left it, so it is kept.
             storage.files.set_aside(path, "replaced")?;
@@ -188,7 +188,7 @@ fn try_write(
         .map_err(|error| FileError::Failed { path: path.to_string(), problem: error.to_string() })?;
     text.push('\n');
     storage.files.write_atomic(path, text.as_bytes())?;
-    Ok(Some(Digest::of(text.as_bytes())))
+    Ok(Some(Digest::hash(text.as_bytes())))
 }
 
 fn parse(path: &WorkspacePath, bytes: &[u8]) -> Result<OverrideMap, FileError> {
@@ -199,7 +199,7 @@ fn parse(path: &WorkspacePath, bytes: &[u8]) -> Result<OverrideMap, FileError> {
     from_file(&file).map_err(|(key, error)| malformed(format!("the override {key}: {error}")))
 }
 
-fn held_by(snapshot: &Snapshot) -> OverrideMap {
+fn overrides_in(snapshot: &Snapshot) -> OverrideMap {
     snapshot.overrides().map(|(key, over)| (key.clone(), Override::clone(over))).collect()
 }
 

@@ -3,7 +3,7 @@
 //! in a file stays. All overrides are promoted in one operation, or none.
 
 use super::{MutationGroup, TimeAndSeed, component_edit::ComponentFileEdit};
-use authority::{CommandDecision, decide, overrides::lay_over};
+use authority::{CommandDecision, decide, overrides::set_at_path};
 use components::{BoundValue, Component, ComponentProp, ComponentUse};
 use shared_protocol::{
     Change, Command, OverrideKey, OverrideResolution, OverrideScope, OverrideSelector, PropKey, PropValue,
@@ -19,19 +19,19 @@ type Failure = (ValidationCode, String);
 
 /// The place of a value in a component file, and the present value there.
 struct ValuePlace {
-    way: Vec<String>,
+    path: Vec<String>,
     now: serde_json::Value,
     /// The mapping that holds the value does not exist yet.
     is_first: bool,
 }
 
 impl MutationGroup<'_> {
-    pub(super) fn promoted(
+    pub(super) fn promote_value(
         &self,
         which: &OverrideSelector,
         moment: TimeAndSeed,
     ) -> Result<CommandDecision, Refusal> {
-        let keys = self.state.chosen_overrides(which);
+        let keys = self.state.select_overrides(which);
         let is_in_file = |key: &OverrideKey| key.scope == OverrideScope::Component || key.is_nested_part();
         let (in_files, placed): (Vec<OverrideKey>, Vec<OverrideKey>) = keys.into_iter().partition(is_in_file);
         let count = in_files.len() + placed.len();
@@ -68,7 +68,9 @@ impl MutationGroup<'_> {
             changes.push(Change::Override { key: key.clone(), before: Some(Arc::clone(over)), after: None });
         }
         let summary = match &in_files[..] {
-            [key] if count == 1 => format!("Promote {}", authority::overrides::words(&self.state, key)),
+            [key] if count == 1 => {
+                format!("Promote {}", authority::overrides::describe_key(&self.state, key))
+            }
             _ => format!("Promote {count} overrides"),
         };
         Ok(CommandDecision { summary, changes, ..CommandDecision::default() })
@@ -84,7 +86,7 @@ impl MutationGroup<'_> {
         let not_found = |what: &str| (ValidationCode::NotFound, what.to_owned());
         let unfit = |what: String| (ValidationCode::Unpromotable, what);
         let over = self.state.override_at(key).ok_or_else(|| not_found("There is no such override."))?;
-        let bound = match self.state.standing(key, over) {
+        let bound = match self.state.resolve_override(key, over) {
             OverrideResolution::Applies(instance) => OverrideKey { instance, ..key.clone() },
             OverrideResolution::Orphaned(reason) => return Err(not_found(reason.describe())),
         };
@@ -101,22 +103,22 @@ impl MutationGroup<'_> {
         let name = PropKey::parse(first.as_str()).map_err(|error| unfit(error.to_string()))?;
         let now = PropValue::from_json(&spot.now).map_err(|error| unfit(error.to_string()))?;
         let mut props = BTreeMap::from([(name.clone(), now)]);
-        lay_over(&mut props, &bound.path, &over.value)
+        set_at_path(&mut props, &bound.path, &over.value)
             .ok_or_else(|| not_found("there is no value at this path"))?;
         let value = props.remove(&name).unwrap_or_default();
-        let place = (path.clone(), spot.way.clone(), bound.path.to_string());
+        let place = (path.clone(), spot.path.clone(), bound.path.to_string());
         if taken.insert(place, over.value.clone()).is_some_and(|other| other != over.value) {
             let message = "another override has the same target in the same file: choose one of them";
             return Err(unfit(message.to_owned()));
         }
         let json = serde_json::to_value(&value).map_err(|error| unfit(error.to_string()))?;
-        if spot.way.first().is_some_and(|first| first == "view")
+        if spot.path.first().is_some_and(|first| first == "view")
             && json.as_str().is_some_and(|text| text.starts_with('='))
         {
             let message = "text that starts with = would become an expression: edit the file instead";
             return Err((ValidationCode::UnsupportedPattern, message.to_owned()));
         }
-        let mut way: Vec<&str> = spot.way.iter().map(String::as_str).collect();
+        let mut way: Vec<&str> = spot.path.iter().map(String::as_str).collect();
         let json = match spot.is_first {
             true => serde_json::Value::Object([(first.clone(), json)].into_iter().collect()),
             false => {
@@ -125,7 +127,7 @@ impl MutationGroup<'_> {
                 json
             }
         };
-        let edited = ComponentFileEdit::new(path.as_str(), before).with(&way, &json).map_err(unfit)?;
+        let edited = ComponentFileEdit::new(path.as_str(), before).with_value(&way, &json).map_err(unfit)?;
         texts.insert(path, Arc::from(edited));
         Ok(())
     }
@@ -187,7 +189,7 @@ fn spot(
             Some(BoundValue::Fixed(value)) => components::to_json(value),
             None => default.clone(),
         };
-        return Ok(ValuePlace { way, now, is_first: used.props.is_empty() });
+        return Ok(ValuePlace { path: way, now, is_first: used.props.is_empty() });
     }
     let found = component.prop(prop);
     if let (_, Some(variant)) = key.component() {
@@ -198,9 +200,9 @@ fn spot(
         let now = set.and_then(|set| set.get(prop)).cloned();
         let now =
             now.unwrap_or_else(|| found.map_or(serde_json::Value::Null, ComponentProp::value_when_unset));
-        return Ok(ValuePlace { way, now, is_first: set.is_none_or(serde_json::Map::is_empty) });
+        return Ok(ValuePlace { path: way, now, is_first: set.is_none_or(serde_json::Map::is_empty) });
     }
     let found = found.ok_or_else(|| not_found("the component has no such prop"))?;
     let way = vec!["props".to_owned(), prop.to_owned()];
-    Ok(ValuePlace { way, now: found.value_when_unset(), is_first: false })
+    Ok(ValuePlace { path: way, now: found.value_when_unset(), is_first: false })
 }

@@ -207,7 +207,7 @@ fn compare(
     let recorded = storage.journal.file_record(&path.into()).map(|known| known.recorded);
     let recorded =
         recorded.map_err(|error| FileError::Failed { path: path.to_string(), problem: error.to_string() })?;
-    let is_ours = recorded == there.as_ref().map(|text| Digest::of(text.as_bytes()));
+    let is_ours = recorded == there.as_ref().map(|text| Digest::hash(text.as_bytes()));
     Ok(if is_ours { SourceDiskState::Behind } else { SourceDiskState::Foreign(there.map(Arc::from)) })
 }
 
@@ -231,7 +231,7 @@ fn write_source(
             storage.files.remove(&file)?;
         }
     }
-    Ok(wanted.map(|text| Digest::of(text.as_bytes())))
+    Ok(wanted.map(|text| Digest::hash(text.as_bytes())))
 }
 
 /// The texts of all source files of a folder that is opened for the first time. A file that cannot be read is left out here

@@ -23,7 +23,7 @@ const MAX_ATTEMPTS: u32 = 3;
 /// The right to be the only Draftboard of a workspace.
 pub trait WorkspaceOwnership: Send {
     /// Takes the lock again if its file is not the one that was locked. The error names the present owner.
-    fn hold(&self) -> Result<(), String>;
+    fn reacquire(&self) -> Result<(), String>;
 }
 
 pub(super) struct WorkspaceStorage {
@@ -107,7 +107,7 @@ impl WorkspaceStorage {
             return Err(Refusal::new(RefusalCode::StorageError, error.to_string()));
         }
         let Some(ownership) = &self.ownership else { return Ok(()) };
-        ownership.hold().map_err(|problem| {
+        ownership.reacquire().map_err(|problem| {
             Refusal::new(RefusalCode::StorageError, format!("Nothing was changed: {problem}"))
                 .hint("Close one of the two Draftboards, then try again.")
         })
@@ -151,18 +151,18 @@ impl WorkspaceStorage {
     /// change.
     fn take_back_unacknowledged(&mut self, review: &ReviewState) {
         if !self.journal.is_consistent()
-            && let Err(error) = self.take_back(review)
+            && let Err(error) = self.roll_back_journal(review)
         {
             tracing::warn!(%error, "the journal holds something that was not acknowledged");
         }
     }
 
-    fn take_back(&mut self, review: &ReviewState) -> Result<(), JournalError> {
+    fn roll_back_journal(&mut self, review: &ReviewState) -> Result<(), JournalError> {
         let proposals = review.queue.iter().map(|proposal| ProposalWrite {
             proposal,
             stamp: review.stamp_of(proposal.id),
-            over: None,
-            kept: None,
+            base_revision: None,
+            unchanged_prefix: None,
         });
         self.journal.roll_back(&ReviewWrite {
             stamp: review.stamp(),
@@ -193,16 +193,16 @@ impl WorkspaceStorage {
         for (board, saved) in &content.boards.saved {
             let Ok(text) = write_board(&saved.content.board_document(*board)) else { continue };
             let path = WorkspacePath::board(&saved.file);
-            self.journal.record_content(&[(path.clone(), Digest::of(text.as_bytes()))])?;
-            self.remember(&path, &text);
+            self.journal.record_content(&[(path.clone(), Digest::hash(text.as_bytes()))])?;
+            self.record_text(&path, &text);
         }
         let sources: Vec<(WorkspacePath, Digest)> = content
             .snapshot
             .sources()
-            .map(|(path, text)| (WorkspacePath::from(path), Digest::of(text.as_bytes())))
+            .map(|(path, text)| (WorkspacePath::from(path), Digest::hash(text.as_bytes())))
             .collect();
         self.journal.record_content(&sources)?;
-        self.take_back(content.review)?;
+        self.roll_back_journal(content.review)?;
         self.store_saved_revision(content.boards.last_saved_revision);
         *content.history = OperationHistory::default();
         Ok(())
@@ -221,19 +221,19 @@ impl WorkspaceStorage {
     // ---- records of files ---------------------------------------------------------------------------------------------
 
     /// Stores the text of a file that is now ours. Without it a later edit may be held as a conflict, and no more.
-    pub(super) fn remember(&mut self, path: &WorkspacePath, text: &str) {
-        remember(&mut self.journal, path, text);
+    pub(super) fn record_text(&mut self, path: &WorkspacePath, text: &str) {
+        record_text(&mut self.journal, path, text);
     }
 
     /// The text of a file when it was last ours.
-    pub(super) fn remembered(&self, path: &WorkspacePath) -> Option<String> {
+    pub(super) fn recorded_text(&self, path: &WorkspacePath) -> Option<String> {
         self.journal.get_state::<String>(&text_key(path)).ok().flatten()
     }
 
     /// Records that the file is no longer ours.
-    pub(super) fn forget(&mut self, path: &WorkspacePath) -> Result<(), JournalError> {
+    pub(super) fn remove_record(&mut self, path: &WorkspacePath) -> Result<(), JournalError> {
         self.journal.forget_file(path)?;
-        self.remember(path, "");
+        self.record_text(path, "");
         Ok(())
     }
 
@@ -244,18 +244,18 @@ impl WorkspaceStorage {
         };
         let there = self.files.read(path).ok();
         match (there, recorded) {
-            (Some(bytes), _) if Digest::of(&bytes) == pending => {
+            (Some(bytes), _) if Digest::hash(&bytes) == pending => {
                 self.journal.confirm_pending(std::slice::from_ref(path))?;
-                self.remember(path, &String::from_utf8_lossy(&bytes));
+                self.record_text(path, &String::from_utf8_lossy(&bytes));
                 Ok(())
             }
             (_, Some(recorded)) => self.journal.record_content(&[(path.clone(), recorded)]),
-            (_, None) => self.forget(path),
+            (_, None) => self.remove_record(path),
         }
     }
 }
 
-pub(super) fn remember(journal: &mut Journal, path: &WorkspacePath, text: &str) {
+pub(super) fn record_text(journal: &mut Journal, path: &WorkspacePath, text: &str) {
     if let Err(error) = journal.set_state(&text_key(path), text) {
         tracing::warn!(%path, %error, "the saved text was not stored");
     }
@@ -278,7 +278,7 @@ fn renewal_notice(error: &JournalError, renewed: &RebuiltJournal) -> String {
         }
     };
     let aside = renewed
-        .aside
+        .set_aside_path
         .as_ref()
         .map(|path| format!(" The file found in its place was moved to {}.", path.display()));
     format!("{happened}. {kept}{}", aside.unwrap_or_default())

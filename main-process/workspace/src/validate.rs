@@ -69,7 +69,7 @@ fn validate_config(
     let is_read = found.iter().any(|problem| problem.severity == ProblemSeverity::Error)
         || notices.get(&NoticeTopic::Config).is_some();
     let unread = terraform::InfrastructureSettings::read(&text).err().filter(|_| !is_read);
-    let found = found.into_iter().map(|problem| of(problem.severity, problem.words()));
+    let found = found.into_iter().map(|problem| of(problem.severity, problem.describe()));
     found.chain(unread.map(|error| of(ProblemSeverity::Error, error.to_string()))).collect()
 }
 
@@ -94,7 +94,7 @@ fn validate_foreign(files: &WorkspaceFiles, snapshot: &Snapshot) -> Vec<Workspac
     };
     for board in snapshot.boards().filter(|board| board.kind == BoardKind::Infrastructure) {
         let folder = write::folder_of(&board.name);
-        match write::others(files, &board.name) {
+        match write::other_files(files, &board.name) {
             Ok(others) => {
                 for (name, bytes) in others {
                     if let Some(problem) = import::syntax_problem(&name, &bytes) {

@@ -47,7 +47,7 @@ fn generation(bench: &WorkspaceFixture, id: &str) -> u64 {
 }
 
 fn title(bench: &WorkspaceFixture, kind: &str, id: &str) -> Option<String> {
-    let entity = bench.ws().bundles().loaded().get("parcel")?.entity(kind, id)?;
+    let entity = bench.ws().bundles().bundles().get("parcel")?.entity(kind, id)?;
     entity.title().map(str::to_owned)
 }
 
@@ -125,7 +125,7 @@ fn an_edit_by_another_program_is_followed_and_touches_that_file_alone() {
     let other = generation(&bench, "minimal");
     let entity = |bench: &WorkspaceFixture| {
         std::ptr::from_ref(
-            bench.ws().bundles().loaded().get("parcel").unwrap().entity_by_id("ACT-courier").unwrap(),
+            bench.ws().bundles().bundles().get("parcel").unwrap().entity_by_id("ACT-courier").unwrap(),
         )
     };
     let untouched = entity(&bench);
@@ -186,7 +186,7 @@ fn bundles_come_and_go_with_their_folders_in_a_stable_order() {
 fn what_was_planned_on_an_older_file_is_refused() {
     let mut bench = parcel();
     let arguments = json!({ "bundleId": "parcel", "changes": retitle("THR-jam", "Late"), "dryRun": false });
-    let plan = bundles::plan(bench.ws().bundles().loaded(), &arguments).unwrap();
+    let plan = bundles::plan(bench.ws().bundles().bundles(), &arguments).unwrap();
     change(&mut bench, &retitle("THR-jam", "Early")).unwrap();
     let (actor, moment) = (Actor::new(ActorKind::Window, "ada"), bench.moment());
     let refusal = bench.workspace().apply(&plan, &actor, moment).unwrap_err();
@@ -198,7 +198,7 @@ fn what_was_planned_on_an_older_file_is_refused() {
 
 #[test]
 fn questions_are_answered() {
-    let mut bench = parcel();
+    let bench = parcel();
     let bundle = "parcel".to_owned();
     let threat = EntityRef { bundle: bundle.clone(), entity_type: "Threat".into(), id: "THR-jam".into() };
     let bundles = bench.ws().bundles();

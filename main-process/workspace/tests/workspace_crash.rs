@@ -43,7 +43,7 @@ fn a_crash_in_the_middle_of_a_save_leaves_files_that_are_known_as_ours() {
         {
             let files = WorkspaceFiles::open(bench.root()).unwrap();
             let mut journal = Journal::open(&files.state_folder()).unwrap();
-            let pending = texts.clone().map(|(path, text)| (path, Digest::of(text.as_bytes())));
+            let pending = texts.clone().map(|(path, text)| (path, Digest::hash(text.as_bytes())));
             if steps > 0 {
                 journal.record_pending(&pending).unwrap();
             }
@@ -85,7 +85,7 @@ fn a_crash_between_writing_the_new_file_and_removing_the_old_one_is_finished_by_
         let files = WorkspaceFiles::open(bench.root()).unwrap();
         let path = WorkspacePath::parse("boards/web.board.json").unwrap();
         let mut journal = Journal::open(&files.state_folder()).unwrap();
-        journal.record_pending(&[(path.clone(), Digest::of(new.as_bytes()))]).unwrap();
+        journal.record_pending(&[(path.clone(), Digest::hash(new.as_bytes()))]).unwrap();
         files.write_atomic(&path, new.as_bytes()).unwrap();
         journal.confirm_pending(&[path]).unwrap();
     }
@@ -136,7 +136,7 @@ enum Trouble {
 }
 
 impl WorkspaceOwnership for Troubled {
-    fn hold(&self) -> Result<(), String> {
+    fn reacquire(&self) -> Result<(), String> {
         if self.folder.is_file() {
             fs::remove_file(&self.folder).unwrap();
         }

@@ -156,7 +156,7 @@ fn an_approval_without_its_grant_is_found() {
     let mut signed = Signed::with_history();
     let file = signed.files().approvals;
     let granted = fs::read_to_string(&file).unwrap();
-    let id = signed.ws().desk().approvals[0].id;
+    let id = signed.ws().review_state().approvals[0].id;
     signed.revoke(id).unwrap();
     assert_eq!(signed.kinds(), []);
     fs::write(&file, granted).unwrap();
@@ -166,7 +166,7 @@ fn an_approval_without_its_grant_is_found() {
 #[test]
 fn an_acceptance_by_an_approval_that_nobody_granted_is_found() {
     let mut signed = Signed::with_history();
-    let id = signed.ws().desk().approvals[0].id;
+    let id = signed.ws().review_state().approvals[0].id;
     signed.meddle(|connection| {
         connection
             .execute(

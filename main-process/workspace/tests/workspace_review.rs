@@ -25,7 +25,7 @@ fn agent(key: &str) -> AgentClient {
 }
 
 fn ada() -> Reviewer {
-    Reviewer::at_window("ada".to_owned())
+    Reviewer::in_window("ada".to_owned())
 }
 
 /// One step in a group of its own, durable; what is noted of a refusal is kept, too.
@@ -55,12 +55,12 @@ fn ask(bench: &mut WorkspaceFixture, who: &str, ask: &AgentRequest) -> Result<Ag
 fn propose(bench: &mut WorkspaceFixture, who: &str, command: &str) -> ProposalId {
     let what = ProposalInput::Command(Box::new(serde_json::from_str(command).unwrap()));
     let asked = AgentRequest::Propose { draft: DraftSelector::Current, what, submit: None };
-    ask(bench, who, &asked).unwrap().done.proposal.id
+    ask(bench, who, &asked).unwrap().response.proposal.id
 }
 
 fn submit(bench: &mut WorkspaceFixture, who: &str) -> ProposalId {
     let submission = ProposalSubmission { title: "Notes".to_owned(), ..ProposalSubmission::default() };
-    ask(bench, who, &AgentRequest::Submit { draft: None, submission }).unwrap().done.proposal.id
+    ask(bench, who, &AgentRequest::Submit { draft: None, submission }).unwrap().response.proposal.id
 }
 
 fn note(name: &str) -> String {
@@ -85,7 +85,8 @@ fn yes(bench: &WorkspaceFixture, id: ProposalId) -> ReviewVerdict {
 }
 
 fn accept(bench: &mut WorkspaceFixture, verdict: &ReviewVerdict) -> Result<Option<AppliedCommand>, Refusal> {
-    step(bench, |group, moment| group.accepts(verdict, &ada(), moment)).map(|decision| decision.applied)
+    step(bench, |group, moment| group.accept_verdict(verdict, &ada(), moment))
+        .map(|decision| decision.applied)
 }
 
 fn accept_all(bench: &mut WorkspaceFixture, id: ProposalId) -> Result<Option<AppliedCommand>, Refusal> {
@@ -94,7 +95,7 @@ fn accept_all(bench: &mut WorkspaceFixture, id: ProposalId) -> Result<Option<App
 }
 
 fn state(bench: &WorkspaceFixture, id: ProposalId) -> ProposalState {
-    bench.ws().desk().queue.get(id).unwrap().state.clone()
+    bench.ws().review_state().queue.get(id).unwrap().state.clone()
 }
 
 fn audit(bench: &WorkspaceFixture) -> Vec<AuditEntry> {
@@ -136,7 +137,7 @@ fn a_yes_is_one_operation_with_its_origin_and_one_undo_takes_it_back() {
 }
 
 fn revert(bench: &mut WorkspaceFixture, id: ProposalId, partial: bool) -> Result<AppliedCommand, Refusal> {
-    step(bench, |group, moment| group.reverts(id, partial, &ada(), moment))
+    step(bench, |group, moment| group.revert_proposal(id, partial, &ada(), moment))
 }
 
 #[test]
@@ -145,7 +146,7 @@ fn reverting_what_was_only_done_touches_nothing() {
     bench.add("main", "mine");
     let submission = ProposalSubmission { title: "Save".to_owned(), ..ProposalSubmission::default() };
     let asked = AgentRequest::Act { act: ProposedAction::Save, submission };
-    let id = ask(&mut bench, "one", &asked).unwrap().done.proposal.id;
+    let id = ask(&mut bench, "one", &asked).unwrap().response.proposal.id;
     assert!(accept_all(&mut bench, id).unwrap().is_none());
     let (before, brief) = (bench.content(), opened(&bench, id).brief);
     assert_eq!((brief.revisions, brief.decided.unwrap().revision), (vec![], None));
@@ -172,7 +173,7 @@ fn what_was_accepted_in_parts_is_reverted_as_one_and_later_work_stays() {
     let second = take(&mut bench, "b");
     bench.add("main", "later");
     let version = opened(&bench, id).brief.version;
-    step(&mut bench, |group, moment| group.rejects((id, version), "The rest is too much", &ada(), moment))
+    step(&mut bench, |group, moment| group.reject((id, version), "The rest is too much", &ada(), moment))
         .unwrap();
     let brief = opened(&bench, id).brief;
     assert_eq!(brief.revisions, [first, second]);
@@ -203,15 +204,16 @@ fn what_was_acknowledged_is_there_after_a_restart_and_after_a_crash() {
     let draft = propose(&mut bench, "two", &note("draft"));
     propose(&mut bench, "two", &note("draft_2"));
     let open = waiting(&mut bench);
-    step(&mut bench, |group, moment| group.comments(open, None, "Why?", &ada(), moment)).unwrap();
+    step(&mut bench, |group, moment| group.comment_on_proposal(open, None, "Why?", &ada(), moment)).unwrap();
     let grant =
         ApprovalGrant { client: None, scope: "diagram".parse().unwrap(), boards: vec![], expires: None };
     step(&mut bench, |group, moment| group.grant(grant, false, &ada(), moment)).unwrap();
     let proposals = |bench: &WorkspaceFixture| {
-        let all = bench.ws().desk().queue.iter().map(|proposal| Proposal::clone(proposal));
+        let all = bench.ws().review_state().queue.iter().map(|proposal| Proposal::clone(proposal));
         all.collect::<Vec<_>>()
     };
-    let (known, approvals, entries) = (proposals(&bench), bench.ws().desk().approvals.clone(), audit(&bench));
+    let (known, approvals, entries) =
+        (proposals(&bench), bench.ws().review_state().approvals.clone(), audit(&bench));
     for crash in [false, true] {
         if crash {
             bench.crash();
@@ -222,13 +224,13 @@ fn what_was_acknowledged_is_there_after_a_restart_and_after_a_crash() {
         assert_eq!(proposals(&bench), known);
         // After the crash it is a copy in another folder, and approvals are of one folder.
         let expected = if crash { &[][..] } else { &approvals[..] };
-        assert_eq!(&bench.ws().desk().approvals[..], expected);
+        assert_eq!(&bench.ws().review_state().approvals[..], expected);
         assert_eq!(audit(&bench), entries);
     }
     // It goes on where it was: the draft takes more, the open one can be decided.
     assert_eq!(propose(&mut bench, "two", &note("draft_3")), draft);
     bench.reopen();
-    assert_eq!(bench.ws().desk().queue.get(draft).unwrap().steps.len(), 3);
+    assert_eq!(bench.ws().review_state().queue.get(draft).unwrap().steps.len(), 3);
     accept_all(&mut bench, open).unwrap();
     assert!(has(&bench, "proposed"));
 }
@@ -245,7 +247,7 @@ fn a_crash_around_a_yes_leaves_all_of_it_or_nothing() {
             // Decided, and not yet written when the power goes.
             let moment = bench.moment();
             let mut group = bench.workspace().begin();
-            group.accepts(&verdict, &ada(), moment).unwrap();
+            group.accept_verdict(&verdict, &ada(), moment).unwrap();
             drop(group);
         }
         bench.crash();
@@ -295,8 +297,8 @@ fn a_yes_is_used_once_and_a_replay_does_nothing() {
     let verdict = yes(&bench, id);
     let moment = bench.moment();
     let mut group = bench.workspace().begin();
-    group.accepts(&verdict, &ada(), moment).unwrap();
-    assert!(group.accepts(&verdict, &ada(), moment).is_err());
+    group.accept_verdict(&verdict, &ada(), moment).unwrap();
+    assert!(group.accept_verdict(&verdict, &ada(), moment).is_err());
     group.commit().unwrap();
     assert_ne!(bench.content(), content);
     assert_eq!(bench.ws().snapshot().nodes().count(), 2);
@@ -313,8 +315,8 @@ fn after_its_time_nothing_can_be_accepted() {
     let id = waiting(&mut bench);
     let verdict = yes(&bench, id);
     let late = TimeAndSeed { time: bench.now() + 15 * DAY, seed: 9 };
-    let refusal =
-        step_at(&mut bench, late, |group, moment| group.accepts(&verdict, &ada(), moment)).unwrap_err();
+    let refusal = step_at(&mut bench, late, |group, moment| group.accept_verdict(&verdict, &ada(), moment))
+        .unwrap_err();
     assert!(matches!(refusal.code, RefusalCode::Conflict | RefusalCode::Stale), "{refusal}");
     assert_eq!(state(&bench, id), ProposalState::Expired);
     assert!(!has(&bench, "proposed"));
@@ -349,10 +351,10 @@ fn a_no_is_a_no() {
     let mut bench = WorkspaceFixture::new();
     let id = waiting(&mut bench);
     let (before, verdict) = (bench.content(), yes(&bench, id));
-    step(&mut bench, |group, moment| group.rejects((id, 1), "Too many notes", &ada(), moment)).unwrap();
+    step(&mut bench, |group, moment| group.reject((id, 1), "Too many notes", &ada(), moment)).unwrap();
     assert_eq!(bench.content(), before);
     assert_eq!(accept(&mut bench, &verdict).unwrap_err().code, RefusalCode::Conflict);
-    assert!(step(&mut bench, |group, moment| group.rejects((id, 1), "Again", &ada(), moment)).is_err());
+    assert!(step(&mut bench, |group, moment| group.reject((id, 1), "Again", &ada(), moment)).is_err());
     bench.reopen();
     assert!(
         matches!(state(&bench, id), ProposalState::Rejected { reason, .. } if reason == "Too many notes")
@@ -361,7 +363,7 @@ fn a_no_is_a_no() {
     // A no to an older version is none to the newer.
     ask(&mut bench, "one", &AgentRequest::Revise(id)).unwrap();
     submit(&mut bench, "one");
-    assert!(step(&mut bench, |group, moment| group.rejects((id, 1), "No", &ada(), moment)).is_err());
+    assert!(step(&mut bench, |group, moment| group.reject((id, 1), "No", &ada(), moment)).is_err());
     assert_eq!(state(&bench, id), ProposalState::Open);
 }
 
@@ -398,7 +400,7 @@ fn another_client_reaches_neither_draft_nor_proposal() {
     for asked in [meddling, submitting, AgentRequest::Revise(draft), AgentRequest::Withdraw(draft)] {
         assert_eq!(ask(&mut bench, "two", &asked).unwrap_err().code, RefusalCode::NotFound, "{asked:?}");
     }
-    assert_eq!(bench.ws().desk().queue.get(draft).unwrap().steps.len(), 1);
+    assert_eq!(bench.ws().review_state().queue.get(draft).unwrap().steps.len(), 1);
     assert_eq!(state(&bench, draft), ProposalState::Draft);
 }
 
@@ -430,7 +432,7 @@ fn a_standing_approval_covers_what_it_says_and_nothing_else() {
     let granted = outcome.accepted.unwrap();
     assert_eq!(granted.approval, approval.id);
     assert!(has(&bench, "approved"));
-    assert_eq!(outcome.done.proposal.state, ProposalState::Accepted);
+    assert_eq!(outcome.response.proposal.state, ProposalState::Accepted);
     let removal = at_once(&mut bench, r#"{"remove":{"nodes":["old"]}}"#);
     assert!(removal.accepted.is_none() && has(&bench, "old"), "destruction is never covered unless named");
     let entry = audit(&bench).into_iter().rfind(|entry| entry.event == AuditEvent::Accept).unwrap();
@@ -446,7 +448,7 @@ fn a_standing_approval_covers_what_it_says_and_nothing_else() {
     step(&mut bench, |group, moment| group.grant(run, true, &ada(), moment)).unwrap();
     assert!(at_once(&mut bench, r#"{"remove":{"nodes":["old"]}}"#).accepted.is_some());
     bench.reopen();
-    assert_eq!(bench.ws().desk().approvals.len(), 1);
+    assert_eq!(bench.ws().review_state().approvals.len(), 1);
 }
 
 #[test]
@@ -487,9 +489,9 @@ fn a_reviewers_edit_is_theirs_and_voids_what_was_seen() {
     let seen = yes(&bench, id);
     let commands = [serde_json::from_str(r#"{"updateNode":{"node":"proposed","label":"Better"}}"#).unwrap()];
     let at = (id, seen.version, seen.hash);
-    step(&mut bench, |group, moment| group.edits(at, &commands, &ada(), moment)).unwrap();
+    step(&mut bench, |group, moment| group.edit_proposal(at, &commands, &ada(), moment)).unwrap();
     assert_eq!(accept(&mut bench, &seen).unwrap_err().code, RefusalCode::Stale);
-    assert!(step(&mut bench, |group, moment| group.edits(at, &commands, &ada(), moment)).is_err());
+    assert!(step(&mut bench, |group, moment| group.edit_proposal(at, &commands, &ada(), moment)).is_err());
     let opened = opened(&bench, id);
     assert_eq!(opened.steps.last().unwrap().by_reviewer.as_deref(), Some("ada"));
     accept_all(&mut bench, id).unwrap();
@@ -525,10 +527,10 @@ fn changes_of_a_proposal_are_written_as_they_come() {
         propose(&mut bench, "one", &note(&format!("n{index}")));
     }
     let id = submit(&mut bench, "one");
-    let changes = bench.ws().desk().queue.get(id).unwrap().changes.clone();
+    let changes = bench.ws().review_state().queue.get(id).unwrap().changes.clone();
     bench.crash();
     bench.open();
-    assert_eq!(bench.ws().desk().queue.get(id).unwrap().changes, changes, "in their order");
+    assert_eq!(bench.ws().review_state().queue.get(id).unwrap().changes, changes, "in their order");
     let nodes = changes.iter().filter(|change| matches!(change, Change::Node { .. })).count();
     assert_eq!(nodes, 30);
 }

@@ -86,7 +86,8 @@ fn step<T>(
 fn ask(bench: &mut WorkspaceFixture, ask: &AgentRequest) -> Result<ProposalId, Refusal> {
     let proposer = Proposer { key: "one".to_owned(), name: "Agent".to_owned(), version: "1".to_owned() };
     let client = AgentClient { proposer, connected: true, inherited_key: None };
-    step(bench, |group, moment| group.submit(&client, ask, moment)).map(|outcome| outcome.done.proposal.id)
+    step(bench, |group, moment| group.submit(&client, ask, moment))
+        .map(|outcome| outcome.response.proposal.id)
 }
 
 /// What waits of these calls; nothing when none of them changed anything.
@@ -101,7 +102,7 @@ fn proposed(bench: &mut WorkspaceFixture, ids: &BTreeMap<u8, NodeId>, calls: &[C
 }
 
 fn ada() -> Reviewer {
-    Reviewer::at_window("ada".to_owned())
+    Reviewer::in_window("ada".to_owned())
 }
 
 /// The state, and every byte of every file but the journal's.
@@ -138,9 +139,9 @@ proptest! {
         let opened = bench.ws().proposal_details(id).unwrap();
         let confirmed = opened.elements.iter().map(|element| element.subject.clone()).collect();
         let yes = opened.verdict(None, confirmed);
-        step(&mut bench, |group, moment| group.rejects((id, opened.brief.version), "No", &ada(), moment)).unwrap();
+        step(&mut bench, |group, moment| group.reject((id, opened.brief.version), "No", &ada(), moment)).unwrap();
         prop_assert!(everything(&bench) == before, "something is other than it was");
-        prop_assert!(step(&mut bench, |group, moment| group.accepts(&yes, &ada(), moment)).is_err());
+        prop_assert!(step(&mut bench, |group, moment| group.accept_verdict(&yes, &ada(), moment)).is_err());
         prop_assert!(everything(&bench) == before, "a yes after the no did something");
         prop_assert_eq!(bench.ws().log(100).unwrap().len(), operations);
         bench.reopen();
@@ -158,7 +159,7 @@ proptest! {
         let touched: BTreeSet<ProposalSubject> =
             opened.elements.iter().map(|element| element.subject.clone()).collect();
         let yes = opened.verdict(None, touched.clone());
-        step(&mut bench, |group, moment| group.accepts(&yes, &ada(), moment)).unwrap();
+        step(&mut bench, |group, moment| group.accept_verdict(&yes, &ada(), moment)).unwrap();
         // Unrelated: about none of these.
         let is_free = |number: &u8| !touched.contains(&ProposalSubject::Node(ids[number]));
         let mut worked = 0;
@@ -180,7 +181,7 @@ proptest! {
             bench.add("main", "later");
         }
         let accepted = nodes(&bench);
-        let reverted = step(&mut bench, |group, moment| group.reverts(id, false, &ada(), moment));
+        let reverted = step(&mut bench, |group, moment| group.revert_proposal(id, false, &ada(), moment));
         prop_assert!(reverted.is_ok(), "{:?}", reverted);
         let now = nodes(&bench);
         for subject in &touched {

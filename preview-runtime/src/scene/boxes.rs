@@ -9,7 +9,7 @@ use super::{
 use crate::look;
 use components::{
     Align, BoundValue, Colour, ExpressionError, Justify, MAX_TEXT, RadiusStep, Style, StyleInsets,
-    StyleRadius, StyleSheet, Token, TypeStep, Value, ViewNode, ViewNodeKind, Weight, visible,
+    StyleRadius, StyleSheet, Token, TypeStep, Value, ViewNode, ViewNodeKind, Weight, visible_text,
 };
 use std::sync::Arc;
 
@@ -56,14 +56,16 @@ impl SceneBuilder<'_> {
             weight: style.weight.unwrap_or(inherited.weight),
         };
         let content = match &node.kind {
-            ViewNodeKind::Text { text } => ElementContent::Text(shown(&text.eval(&frame.scope)?)),
+            ViewNodeKind::Text { text } => ElementContent::Text(format_value(&text.eval(&frame.scope)?)),
             ViewNodeKind::Icon { icon } => {
                 let name = icon.eval(&frame.scope)?;
                 let name = name.as_str().unwrap_or_default();
                 if name.is_empty() {
                     return Ok(Vec::new());
                 }
-                ElementContent::Icon(look::icon(name).ok_or_else(|| not(icon, node, "the name of an icon"))?)
+                ElementContent::Icon(
+                    look::icon(name).ok_or_else(|| type_mismatch(icon, node, "the name of an icon"))?,
+                )
             }
             ViewNodeKind::Image { source, fit } => {
                 let fit = match fit.eval(&frame.scope)?.as_str() {
@@ -71,7 +73,7 @@ impl SceneBuilder<'_> {
                     Some("fill") => PictureFit::Fill,
                     _ => PictureFit::Cover,
                 };
-                let path = shown(&source.eval(&frame.scope)?);
+                let path = format_value(&source.eval(&frame.scope)?);
                 self.check_picture(&path, node, frame);
                 ElementContent::Picture { path, fit }
             }
@@ -110,7 +112,7 @@ impl SceneBuilder<'_> {
             bound.as_ref().map_or(Ok(false), |bound| bound.eval(scope).map(|value| value.is_true()))
         };
         let text = |bound: &Option<BoundValue>| -> Result<Arc<str>, ExpressionError> {
-            bound.as_ref().map_or(Ok("".into()), |bound| bound.eval(scope).map(|value| shown(&value)))
+            bound.as_ref().map_or(Ok("".into()), |bound| bound.eval(scope).map(|value| format_value(&value)))
         };
         let typed = self.interaction.typed.get(&key);
         let (kind, disabled) = match &node.kind {
@@ -135,8 +137,9 @@ impl SceneBuilder<'_> {
             }
             ViewNodeKind::Select { value, options, disabled, .. } => {
                 let list = options.eval(scope)?;
-                let items = list.try_iter().map_err(|_| not(options, node, "a list of texts"))?;
-                let options = items.take(controls::MAX_SELECT_OPTIONS).map(|item| shown(&item)).collect();
+                let items = list.try_iter().map_err(|_| type_mismatch(options, node, "a list of texts"))?;
+                let options =
+                    items.take(controls::MAX_SELECT_OPTIONS).map(|item| format_value(&item)).collect();
                 let value = match typed {
                     Some(ControlValue::Text(text)) => text.as_str().into(),
                     _ => text(value)?,
@@ -166,8 +169,9 @@ impl SceneBuilder<'_> {
             ViewNodeKind::Select { placeholder, .. } => (placeholder.as_ref(), None),
             _ => (None, None),
         };
-        let placeholder =
-            placeholder.map(|bound| bound.eval(&frame.scope).map(|value| shown(&value))).transpose()?;
+        let placeholder = placeholder
+            .map(|bound| bound.eval(&frame.scope).map(|value| format_value(&value)))
+            .transpose()?;
         let secret = secret.map(|bound| bound.eval(&frame.scope).map(|value| value.is_true())).transpose()?;
         let mut inside = Vec::new();
         let one_line = Style { lines: Some(components::Count(1)), ..Style::default() };
@@ -186,7 +190,7 @@ impl SceneBuilder<'_> {
                 };
                 let is_typed_into = focused && matches!(control.kind, ElementControlKind::Input { .. });
                 if is_typed_into {
-                    inside.extend(self.typed_into(&text, empty, inherited, muted));
+                    inside.extend(self.input_text(&text, empty, inherited, muted));
                 } else {
                     let look = if empty { muted } else { inherited };
                     inside.extend(self.element(ElementContent::Text(text), one_line, look));
@@ -206,7 +210,7 @@ impl SceneBuilder<'_> {
 
     /// Builds the text of a focused field with its caret and selection. An empty field shows the caret before the
     /// placeholder.
-    fn typed_into(
+    fn input_text(
         &mut self,
         text: &str,
         empty: bool,
@@ -215,7 +219,7 @@ impl SceneBuilder<'_> {
     ) -> Vec<usize> {
         let chars: Vec<char> = text.chars().collect();
         let length = if empty { 0 } else { chars.len() };
-        let caret = self.interaction.caret.unwrap_or_else(|| TextCaret::new(length)).within(length);
+        let caret = self.interaction.caret.unwrap_or_else(|| TextCaret::new(length)).clamp(length);
         let selected = caret.range();
         let one_line = Style { lines: Some(components::Count(1)), ..Style::default() };
         let marked = Style { background: Some(Colour::Token(Token::PrimarySoft)), ..one_line.clone() };
@@ -264,7 +268,7 @@ impl SceneBuilder<'_> {
     }
 
     /// Builds the marker for a failed expression.
-    pub(super) fn mark(&mut self) -> Option<usize> {
+    pub(super) fn build_error_marker(&mut self) -> Option<usize> {
         let inherited = InheritedStyle {
             colour: Colour::Token(Token::OnDangerSoft),
             text: TypeStep::Caption,
@@ -286,18 +290,18 @@ impl SceneBuilder<'_> {
 }
 
 /// Formats a value as text.
-fn shown(value: &Value) -> Arc<str> {
+fn format_value(value: &Value) -> Arc<str> {
     match value.as_str() {
-        Some(text) => visible(text, MAX_TEXT).into(),
+        Some(text) => visible_text(text, MAX_TEXT).into(),
         None if value.is_none() || value.is_undefined() => "".into(),
-        None => visible(&value.to_string(), MAX_TEXT).into(),
+        None => visible_text(&value.to_string(), MAX_TEXT).into(),
     }
 }
 
-pub(super) fn not(bound: &BoundValue, node: &ViewNode, expected: &str) -> ExpressionError {
+pub(super) fn type_mismatch(bound: &BoundValue, node: &ViewNode, expected: &str) -> ExpressionError {
     let (expression, place) = match bound {
         BoundValue::Computed(expression) => (expression.text().to_owned(), expression.place()),
-        BoundValue::Fixed(value) => (visible(&value.to_string(), 60), node.place),
+        BoundValue::Fixed(value) => (visible_text(&value.to_string(), 60), node.place),
     };
     ExpressionError { expression, reason: format!("is not {expected}"), place }
 }

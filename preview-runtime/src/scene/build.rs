@@ -2,12 +2,12 @@
 
 use super::{
     BuildCache, ElementContent, ElementFlow, ElementKey, ElementTree, PlacedInstance, PreviewInteraction,
-    PreviewScene, boxes::not, build_cache::InstanceSource, props_of,
+    PreviewScene, boxes::type_mismatch, build_cache::InstanceSource, props_of,
 };
 use components::{
     Border, Colour, Component, ComponentLibrary, ComponentPart, ExpressionError, ExpressionScope, RadiusStep,
     SourcePosition, Style, StyleInsets, StyleRadius, StyleSpacing, Token, TypeStep, Value, ViewNode,
-    ViewNodeKind, Weight, visible,
+    ViewNodeKind, Weight, visible_text,
 };
 use serde_json::Map;
 use shared_protocol::preview_wire::{
@@ -92,7 +92,7 @@ fn build_with(
         problems: Vec::new(),
         statuses: vec![SceneOverrideStatus::InstanceMissing; scene.overrides.len()],
         shown: BTreeMap::new(),
-        kept,
+        cache: kept,
         own: twice,
         started: Instant::now(),
         steps: 0,
@@ -106,13 +106,13 @@ fn build_with(
             }
             roots
         }
-        SceneTarget::Component { component } => builder.alone(component, None),
-        SceneTarget::Variant { component, variant } => builder.alone(component, Some(variant)),
+        SceneTarget::Component { component } => builder.build_component(component, None),
+        SceneTarget::Variant { component, variant } => builder.build_component(component, Some(variant)),
     };
     builder.tree.roots = roots;
     let list = builder.open_list();
     builder.tree.roots.extend(list);
-    if let Some(kept) = builder.kept.as_mut().filter(|kept| kept.len() > scene.instances.len()) {
+    if let Some(kept) = builder.cache.as_mut().filter(|kept| kept.len() > scene.instances.len()) {
         kept.retain(|id| seen.contains(id));
     }
     (builder.tree, builder.problems, builder.statuses)
@@ -170,7 +170,7 @@ pub(super) struct SceneBuilder<'a> {
     statuses: Vec<SceneOverrideStatus>,
     /// How often an instance has built the component at one place in the same iteration. A slot can be rendered twice.
     shown: BTreeMap<(usize, SourcePosition, Option<Arc<str>>), usize>,
-    kept: Option<&'a mut BuildCache>,
+    cache: Option<&'a mut BuildCache>,
     /// Instances that are never cached.
     own: BTreeSet<&'a str>,
     started: Instant,
@@ -181,14 +181,14 @@ pub(super) struct SceneBuilder<'a> {
 
 impl<'a> SceneBuilder<'a> {
     /// Builds a standalone component.
-    fn alone(&mut self, component: &str, variant: Option<&String>) -> Vec<usize> {
+    fn build_component(&mut self, component: &str, variant: Option<&String>) -> Vec<usize> {
         let mut props = Map::new();
         let id = variant.map_or_else(|| component.to_owned(), |variant| format!("{component}@{variant}"));
         if let (Some(variant), Some(found)) = (variant, self.library.get(component)) {
             match found.variant(variant) {
                 Some(variant) => props = variant.props.clone(),
                 None => {
-                    let message = format!("unknown variant `{}`", visible(variant, 60));
+                    let message = format!("unknown variant `{}`", visible_text(variant, 60));
                     self.problem(&found.file, SourcePosition::START, message, None);
                 }
             }
@@ -216,16 +216,16 @@ impl<'a> SceneBuilder<'a> {
         let source = InstanceSource { id: &instance.id, component, props: &instance.props, inherited, depth };
         if !self.stopped
             && self.has_room()
-            && let Some(kept) = &self.kept
-            && let Some(roots) = kept.take(&source, self.interaction, parent, &mut self.tree)
+            && let Some(kept) = &self.cache
+            && let Some(roots) = kept.take_entry(&source, self.interaction, parent, &mut self.tree)
         {
             return roots;
         }
         let first = (self.tree.elements.len(), self.tree.instances.len());
         let problems = self.problems.len();
         let roots = self.instance(instance, SlotContent::Instances(&inside), parent, inherited, depth);
-        if let (Some(kept), false, true) = (&mut self.kept, self.stopped, self.problems.len() == problems) {
-            kept.keep(&source, self.interaction, first, &roots, &self.tree);
+        if let (Some(kept), false, true) = (&mut self.cache, self.stopped, self.problems.len() == problems) {
+            kept.store(&source, self.interaction, first, &roots, &self.tree);
         }
         roots
     }
@@ -261,7 +261,7 @@ impl<'a> SceneBuilder<'a> {
             ExpressionScope::for_instance(component, &instance.props)
         };
         let frame = ComponentFrame { component, scope, fill, instance: index, depth, turns: None };
-        let roots = self.node(&component.view, &frame, inherited, ElementKey::of(&instance.id));
+        let roots = self.node(&component.view, &frame, inherited, ElementKey::hash(&instance.id));
         if let Some(placed) = self.tree.instances.get_mut(index) {
             placed.roots.clone_from(&roots);
         }
@@ -283,7 +283,7 @@ impl<'a> SceneBuilder<'a> {
         };
         let muted =
             InheritedStyle { colour: Colour::Token(Token::Muted), text: TypeStep::Caption, ..inherited };
-        let name = visible(&instance.component, 60);
+        let name = visible_text(&instance.component, 60);
         let mut children: Vec<usize> =
             self.element(ElementContent::Text(name.into()), Style::default(), muted).into_iter().collect();
         if let SlotContent::Instances(inside) = fill {
@@ -354,7 +354,7 @@ impl<'a> SceneBuilder<'a> {
             Err(error) => {
                 let instance = self.id_of(frame.instance);
                 self.problem(&frame.component.file, error.place, error.to_string(), instance);
-                self.mark().into_iter().collect()
+                self.build_error_marker().into_iter().collect()
             }
         }
     }
@@ -396,12 +396,12 @@ impl<'a> SceneBuilder<'a> {
         match &node.kind {
             ViewNodeKind::Each { items, item, index } => {
                 let list = items.eval(&frame.scope)?;
-                let values = list.try_iter().map_err(|_| not(items, node, "a list"))?;
+                let values = list.try_iter().map_err(|_| type_mismatch(items, node, "a list"))?;
                 let mut elements = Vec::new();
                 for (position, value) in values.enumerate() {
-                    let mut scope = frame.scope.with(item, value);
+                    let mut scope = frame.scope.with_variable(item, value);
                     if let Some(index) = index {
-                        scope = scope.with(index, Value::from(position));
+                        scope = scope.with_variable(index, Value::from(position));
                     }
                     let around = frame.turns.as_deref().unwrap_or_default();
                     let turns = Some(Arc::from(format!("{around}[{position}]")));
@@ -504,7 +504,7 @@ impl<'a> SceneBuilder<'a> {
         if id.len() > MAX_PREVIEW_ID_CHARS {
             // The id stays stable between renders; it is too deep to be overridden.
             let owner = id.split('/').next().unwrap_or_default();
-            id = format!("{owner}/~{}", ElementKey::of(&id));
+            id = format!("{owner}/~{}", ElementKey::hash(&id));
         }
         id
     }
@@ -531,8 +531,8 @@ impl<'a> SceneBuilder<'a> {
 
     /// Reports a missing picture with its location. The rest of the page is not affected.
     pub(super) fn check_picture(&mut self, path: &str, node: &ViewNode, frame: &ComponentFrame<'_>) {
-        if !path.is_empty() && self.kept.as_ref().is_some_and(|kept| kept.lacks(path)) {
-            let path = visible(path, 200);
+        if !path.is_empty() && self.cache.as_ref().is_some_and(|kept| kept.lacks(path)) {
+            let path = visible_text(path, 200);
             let message = format!("picture {path} not found; expected a PNG file in the workspace");
             let instance = self.id_of(frame.instance);
             self.problem(&frame.component.file, node.place, message, instance);
@@ -552,7 +552,7 @@ impl<'a> SceneBuilder<'a> {
 
     fn problem(&mut self, file: &str, place: SourcePosition, message: String, instance: Option<String>) {
         if self.problems.len() < MAX_BUILD_PROBLEMS {
-            let message = visible(&message, 400);
+            let message = visible_text(&message, 400);
             self.problems.push(PreviewProblem {
                 file: file.to_owned(),
                 line: place.line,

@@ -67,7 +67,7 @@ impl BuildCache {
     }
 
     /// Copies an unchanged instance into the tree. Returns its outermost elements.
-    pub(super) fn take(
+    pub(super) fn take_entry(
         &self,
         source: &InstanceSource<'_>,
         interaction: &PreviewInteraction,
@@ -102,7 +102,7 @@ impl BuildCache {
     }
 
     /// Caches the instance that was just built: all elements and instances of the tree from these indices on.
-    pub(super) fn keep(
+    pub(super) fn store(
         &mut self,
         source: &InstanceSource<'_>,
         interaction: &PreviewInteraction,

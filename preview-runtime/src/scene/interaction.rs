@@ -11,7 +11,7 @@ pub struct ElementKey(u64);
 
 impl ElementKey {
     /// The default hasher has fixed keys, so the same path gives the same key in every process.
-    pub(crate) fn of(text: &str) -> Self {
+    pub(crate) fn hash(text: &str) -> Self {
         let mut hasher = DefaultHasher::new();
         text.hash(&mut hasher);
         Self(hasher.finish())
@@ -51,7 +51,7 @@ impl TextCaret {
     }
 
     /// Clamps the caret to a text length.
-    pub(crate) fn within(self, length: usize) -> Self {
+    pub(crate) fn clamp(self, length: usize) -> Self {
         Self { at: self.at.min(length), anchor: self.anchor.min(length) }
     }
 

@@ -33,7 +33,7 @@ impl SceneBuilder<'_> {
         let first = first.min(options.len().saturating_sub(MAX_VISIBLE_CHOICES));
         let mut rows = Vec::new();
         for (index, option) in options.iter().enumerate().skip(first).take(MAX_VISIBLE_CHOICES) {
-            rows.extend(self.choice(open.select, index, option, chosen == Some(index), instance));
+            rows.extend(self.build_choice(open.select, index, option, chosen == Some(index), instance));
         }
         let list = self.element(
             ElementContent::Box(ElementFlow::Column),
@@ -45,7 +45,7 @@ impl SceneBuilder<'_> {
         Some(list)
     }
 
-    fn choice(
+    fn build_choice(
         &mut self,
         select: ElementKey,
         index: usize,

@@ -26,7 +26,7 @@ impl PreviewRuntimeSession {
             (PreviewMode::Inspect, PreviewInputEvent::Leave) => self.inspect_hover(None),
             (PreviewMode::Inspect, PreviewInputEvent::Press { x, y }) => {
                 let instance = point(x, y).and_then(|at| self.instance_at(at));
-                self.out.push(FromPreview::Picked { instance });
+                self.outgoing.push(FromPreview::Picked { instance });
             }
             (PreviewMode::Inspect, _) => {}
             (PreviewMode::Interact, PreviewInputEvent::Move { x, y }) => self.hover(point(x, y)),
@@ -40,7 +40,7 @@ impl PreviewRuntimeSession {
 
     fn scroll(&mut self, dy: f32) {
         let Some(painter) = &self.painter else { return };
-        let most = (self.shown.layout.height - painter.screen().height as f32).max(0.0);
+        let most = (self.last_frame.layout.height - painter.screen().height as f32).max(0.0);
         let dy = if dy.is_finite() { dy } else { 0.0 };
         let scroll = (self.interaction.scroll + dy).clamp(0.0, most);
         if scroll != self.interaction.scroll {
@@ -50,22 +50,22 @@ impl PreviewRuntimeSession {
     }
 
     fn instance_at(&self, at: Pos2) -> Option<String> {
-        let found = hit::instance_at(&self.shown.tree, &self.shown.layout, at)?;
-        let placed = self.shown.tree.instances.get(found)?;
+        let found = hit::instance_at(&self.last_frame.tree, &self.last_frame.layout, at)?;
+        let placed = self.last_frame.tree.instances.get(found)?;
         Some(placed.id.chars().take(MAX_PREVIEW_ID_CHARS).collect())
     }
 
     fn inspect_hover(&mut self, at: Option<Pos2>) {
         let instance = at.and_then(|at| self.instance_at(at));
-        if self.told.hovered != instance {
-            self.told.hovered.clone_from(&instance);
-            self.out.push(FromPreview::Hovered { instance });
+        if self.reported.hovered != instance {
+            self.reported.hovered.clone_from(&instance);
+            self.outgoing.push(FromPreview::Hovered { instance });
         }
     }
 
     fn hover(&mut self, at: Option<Pos2>) {
         let hovered: BTreeSet<ElementKey> = at
-            .map(|at| hit::controls_at(&self.shown.tree, &self.shown.layout, at))
+            .map(|at| hit::controls_at(&self.last_frame.tree, &self.last_frame.layout, at))
             .unwrap_or_default()
             .iter()
             .map(|control| control.key)
@@ -77,7 +77,7 @@ impl PreviewRuntimeSession {
     }
 
     fn control_at(&self, at: Option<Pos2>) -> Option<ElementControl> {
-        let found = hit::controls_at(&self.shown.tree, &self.shown.layout, at?);
+        let found = hit::controls_at(&self.last_frame.tree, &self.last_frame.layout, at?);
         found.last().filter(|control| !control.disabled).map(|control| (*control).clone())
     }
 
@@ -120,16 +120,16 @@ impl PreviewRuntimeSession {
 
     fn activate(&mut self, control: &ElementControl) {
         match &control.kind {
-            ElementControlKind::Button { action } => self.act(control, action, Value::Null),
+            ElementControlKind::Button { action } => self.run_control_action(control, action, Value::Null),
             ElementControlKind::Checkbox { ticked } => {
                 let ticked = !ticked;
-                self.put(control.key, ControlValue::Ticked(ticked));
-                self.act(control, "change", Value::Bool(ticked));
+                self.set_control_value(control.key, ControlValue::Ticked(ticked));
+                self.run_control_action(control, "change", Value::Bool(ticked));
             }
             ElementControlKind::Select { .. } => self.open_list(control),
             ElementControlKind::Choice { of, value } => {
-                self.put(*of, ControlValue::Text(value.to_string()));
-                self.act(control, "change", Value::from(&**value));
+                self.set_control_value(*of, ControlValue::Text(value.to_string()));
+                self.run_control_action(control, "change", Value::from(&**value));
             }
             ElementControlKind::Input { .. } | ElementControlKind::Plain => {}
         }
@@ -140,9 +140,9 @@ impl PreviewRuntimeSession {
         if self.closed == Some(control.key) {
             return;
         }
-        let elements = self.shown.tree.elements.iter();
+        let elements = self.last_frame.tree.elements.iter();
         let found = elements
-            .zip(&self.shown.layout.rects)
+            .zip(&self.last_frame.layout.rects)
             .find(|(element, _)| element.control.as_ref().is_some_and(|other| other.key == control.key));
         let Some((_, rect)) = found else { return };
         let ElementControlKind::Select { options, .. } = &control.kind else { return };
@@ -156,27 +156,28 @@ impl PreviewRuntimeSession {
         self.dirty = true;
     }
 
-    fn put(&mut self, key: ElementKey, typed: ControlValue) {
+    fn set_control_value(&mut self, key: ElementKey, typed: ControlValue) {
         if self.interaction.typed.len() < MAX_ENTERED_VALUES || self.interaction.typed.contains_key(&key) {
             self.interaction.typed.insert(key, typed);
             self.dirty = true;
         }
     }
 
-    fn act(&mut self, control: &ElementControl, action: &str, value: Value) {
-        let Some(placed) = self.shown.tree.instances.get(control.instance) else { return };
+    fn run_control_action(&mut self, control: &ElementControl, action: &str, value: Value) {
+        let Some(placed) = self.last_frame.tree.instances.get(control.instance) else { return };
         let cut = |text: &str, most: usize| text.chars().take(most).collect::<String>();
         let value = match value {
             Value::String(text) => Value::String(cut(&text, MAX_PREVIEW_TEXT_CHARS)),
             other => other,
         };
         let (instance, action) = (cut(&placed.id, MAX_PREVIEW_ID_CHARS), cut(action, MAX_PREVIEW_ID_CHARS));
-        self.out.push(FromPreview::Action { instance, action, value });
+        self.outgoing.push(FromPreview::Action { instance, action, value });
     }
 
     fn focused(&self) -> Option<ElementControl> {
         let focused = self.interaction.focused?;
-        let mut controls = self.shown.tree.elements.iter().filter_map(|element| element.control.as_ref());
+        let mut controls =
+            self.last_frame.tree.elements.iter().filter_map(|element| element.control.as_ref());
         controls.find(|control| control.key == focused && !control.disabled).cloned()
     }
 
@@ -189,7 +190,7 @@ impl PreviewRuntimeSession {
             Some(ControlValue::Text(text)) => text.chars().collect(),
             _ => value.chars().collect(),
         };
-        let caret = self.interaction.caret.unwrap_or_else(|| TextCaret::new(now.len())).within(now.len());
+        let caret = self.interaction.caret.unwrap_or_else(|| TextCaret::new(now.len())).clamp(now.len());
         Some((control, now, caret))
     }
 
@@ -207,8 +208,8 @@ impl PreviewRuntimeSession {
         self.interaction.caret = Some(TextCaret::new(range.start + with.len()));
         now.splice(range, with.iter().copied());
         let text: String = now.into_iter().collect();
-        self.put(control.key, ControlValue::Text(text.clone()));
-        self.act(control, "change", Value::String(text));
+        self.set_control_value(control.key, ControlValue::Text(text.clone()));
+        self.run_control_action(control, "change", Value::String(text));
     }
 
     fn key(&mut self, key: PreviewEditKey) {
@@ -225,7 +226,9 @@ impl PreviewRuntimeSession {
             PreviewEditKey::Enter => {
                 if let Some(control) = self.focused() {
                     match control.kind {
-                        ElementControlKind::Input { .. } => self.act(&control, "submit", Value::Null),
+                        ElementControlKind::Input { .. } => {
+                            self.run_control_action(&control, "submit", Value::Null)
+                        }
                         ElementControlKind::Select { .. } if self.interaction.open.take().is_some() => {
                             self.dirty = true;
                         }
@@ -290,15 +293,15 @@ impl PreviewRuntimeSession {
             (Some(present), false) => (present + 1).min(options.len().saturating_sub(1)),
         };
         if let Some(option) = options.get(next).filter(|_| present != Some(next)).cloned() {
-            self.put(control.key, ControlValue::Text(option.to_string()));
-            self.act(&control, "change", Value::from(&*option));
+            self.set_control_value(control.key, ControlValue::Text(option.to_string()));
+            self.run_control_action(&control, "change", Value::from(&*option));
         }
     }
 
     /// Moves the focus in drawing order, with wrapping.
     fn move_focus(&mut self, back: bool) {
         let keys: Vec<ElementKey> = self
-            .shown
+            .last_frame
             .tree
             .elements
             .iter()

@@ -14,7 +14,7 @@ use crate::{
     },
 };
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use components::{ComponentLibrary, visible};
+use components::{ComponentLibrary, visible_text};
 use frame_memory::{FrameMemoryError, FrameMemoryWriter};
 use shared_protocol::{
     preview_wire::{
@@ -57,19 +57,19 @@ pub struct PreviewRuntimeSession {
     interaction: PreviewInteraction,
     /// The select whose list was open at the last press.
     closed: Option<ElementKey>,
-    kept: BuildCache,
+    cache: BuildCache,
     limits: BuildLimits,
     mode: PreviewMode,
     revision: u64,
     painter: Option<PagePainter>,
     writer: Option<FrameMemoryWriter>,
     generation: u32,
-    shown: ShownFrame,
+    last_frame: ShownFrame,
     /// The last reported state, which avoids duplicate reports.
-    told: ReportedState,
+    reported: ReportedState,
     library_changed: bool,
     dirty: bool,
-    out: Vec<FromPreview>,
+    outgoing: Vec<FromPreview>,
 }
 
 #[derive(Default)]
@@ -93,23 +93,23 @@ impl PreviewRuntimeSession {
             scene: PreviewScene::default(),
             interaction: PreviewInteraction::default(),
             closed: None,
-            kept: BuildCache::default(),
+            cache: BuildCache::default(),
             limits,
             mode: PreviewMode::default(),
             revision: 0,
             painter: None,
             writer: None,
             generation: 0,
-            shown: ShownFrame::default(),
-            told: ReportedState::default(),
+            last_frame: ShownFrame::default(),
+            reported: ReportedState::default(),
             library_changed: false,
             dirty: false,
-            out: Vec::new(),
+            outgoing: Vec::new(),
         }
     }
 
     /// Handles one message and its file descriptor.
-    pub fn take(
+    pub fn handle_message(
         &mut self,
         message: ToPreview,
         descriptor: Option<OwnedFd>,
@@ -154,20 +154,20 @@ impl PreviewRuntimeSession {
                     self.interaction = PreviewInteraction::default();
                 }
                 self.scene = PreviewScene { target, instances, overrides };
-                self.changed(revision);
+                self.mark_changed(revision);
             }
             ToPreview::Props { revision, instance, props } => {
                 if let Some(found) = self.scene.instances.iter_mut().find(|other| other.id == instance) {
                     found.props = props;
                 }
-                self.changed(revision);
+                self.mark_changed(revision);
             }
             ToPreview::Overrides { revision, overrides } => {
                 if overrides.len() > MAX_SCREEN_INSTANCES {
                     return Err(PreviewRuntimeError::TooMany);
                 }
                 self.scene.overrides = overrides;
-                self.changed(revision);
+                self.mark_changed(revision);
             }
             ToPreview::Mode { mode } => {
                 self.mode = mode;
@@ -185,7 +185,7 @@ impl PreviewRuntimeSession {
                     self.input(event);
                 }
             }
-            ToPreview::Ping { number } => self.out.push(FromPreview::Pong { number }),
+            ToPreview::Ping { number } => self.outgoing.push(FromPreview::Pong { number }),
             ToPreview::Reset => {
                 self.interaction = PreviewInteraction::default();
                 self.dirty = true;
@@ -194,7 +194,7 @@ impl PreviewRuntimeSession {
         Ok(())
     }
 
-    fn changed(&mut self, revision: u64) {
+    fn mark_changed(&mut self, revision: u64) {
         self.revision = revision;
         self.dirty = true;
     }
@@ -213,7 +213,7 @@ impl PreviewRuntimeSession {
         };
         match result {
             Ok(()) => {
-                self.kept.has_picture(path);
+                self.cache.has_picture(path);
                 self.dirty = true;
             }
             Err(error) => self.log(PreviewLogLevel::Warn, format!("cannot show {path}: {error}")),
@@ -233,14 +233,15 @@ impl PreviewRuntimeSession {
     }
 
     fn log(&mut self, level: PreviewLogLevel, message: String) {
-        self.out.push(FromPreview::Log { level, message: visible(&message, MAX_PREVIEW_TEXT_CHARS) });
+        self.outgoing
+            .push(FromPreview::Log { level, message: visible_text(&message, MAX_PREVIEW_TEXT_CHARS) });
     }
 
     /// Paints a frame if something changed. Called when no message is queued, so that several changes produce one frame.
-    pub fn settle(&mut self) -> Result<(), PreviewRuntimeError> {
+    pub fn paint_if_changed(&mut self) -> Result<(), PreviewRuntimeError> {
         if self.library_changed {
             self.library.rebuild_index();
-            self.kept.clear();
+            self.cache.clear();
             self.library_changed = false;
             self.dirty = true;
         }
@@ -251,56 +252,56 @@ impl PreviewRuntimeSession {
         self.dirty = false;
         let started = Instant::now();
         let (tree, problems, statuses) =
-            build_again(&self.library, &self.scene, &self.interaction, &self.limits, &mut self.kept);
+            build_again(&self.library, &self.scene, &self.interaction, &self.limits, &mut self.cache);
         let tree = Arc::new(tree);
         let painted = painter.paint(&tree, &self.scene, self.interaction.scroll)?;
         let missing: String = painter.take_missing().into_iter().take(MAX_MISSING_CHARS).collect();
         if !missing.is_empty() {
-            self.out.push(FromPreview::Missing { characters: missing });
+            self.outgoing.push(FromPreview::Missing { characters: missing });
         }
         if let Some(writer) = &mut self.writer {
-            let sequence = writer.put(painter.surface().pixels());
+            let sequence = writer.write_frame(painter.surface().pixels());
             let micros = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
             let (generation, revision) = (self.generation, self.revision);
-            self.out.push(FromPreview::Frame { generation, sequence, revision, micros });
+            self.outgoing.push(FromPreview::Frame { generation, sequence, revision, micros });
         }
-        self.shown = ShownFrame { tree, layout: painted.layout };
-        self.tell(problems, statuses);
+        self.last_frame = ShownFrame { tree, layout: painted.layout };
+        self.report_changes(problems, statuses);
         Ok(())
     }
 
     /// Reports the changes since the last frame.
-    fn tell(&mut self, problems: Vec<PreviewProblem>, statuses: Vec<SceneOverrideStatus>) {
+    fn report_changes(&mut self, problems: Vec<PreviewProblem>, statuses: Vec<SceneOverrideStatus>) {
         let revision = self.revision;
-        let instances = hit::boxes(&self.shown.tree, &self.shown.layout);
-        if self.told.instances.as_ref() != Some(&instances) {
-            self.out.push(FromPreview::Instances { revision, instances: instances.clone() });
-            self.told.instances = Some(instances);
+        let instances = hit::boxes(&self.last_frame.tree, &self.last_frame.layout);
+        if self.reported.instances.as_ref() != Some(&instances) {
+            self.outgoing.push(FromPreview::Instances { revision, instances: instances.clone() });
+            self.reported.instances = Some(instances);
         }
         let statuses = Some((revision, statuses));
-        if self.told.statuses != statuses {
+        if self.reported.statuses != statuses {
             if let Some((_, statuses)) = statuses.as_ref().filter(|(_, statuses)| !statuses.is_empty()) {
-                self.out.push(FromPreview::Overrides { revision, statuses: statuses.clone() });
+                self.outgoing.push(FromPreview::Overrides { revision, statuses: statuses.clone() });
             }
-            self.told.statuses = statuses;
+            self.reported.statuses = statuses;
         }
         let of_files = self.library.problems().map(|problem| PreviewProblem {
             file: problem.file.clone(),
             line: problem.place.line,
             column: problem.place.column,
-            message: visible(&format!("{}; expected {}", problem.message, problem.expected), 1_000),
+            message: visible_text(&format!("{}; expected {}", problem.message, problem.expected), 1_000),
             instance: None,
         });
         let all: Vec<PreviewProblem> = of_files.chain(problems).take(MAX_REPORTED_PROBLEMS).collect();
-        if self.told.problems != all {
-            self.told.problems.clone_from(&all);
-            self.out.push(FromPreview::Problems { problems: all });
+        if self.reported.problems != all {
+            self.reported.problems.clone_from(&all);
+            self.outgoing.push(FromPreview::Problems { problems: all });
         }
     }
 
     /// Takes the queued messages to main, in order.
     pub fn drain(&mut self) -> std::vec::Drain<'_, FromPreview> {
-        self.out.drain(..)
+        self.outgoing.drain(..)
     }
 
     /// The painter with the latest frame, for tests and images.

@@ -4,16 +4,16 @@
 use crate::{
     view::{FrameView, WindowAction},
     widgets::{focus_stroke, muted_ui},
-    wording::{ago, line, now},
+    wording::{ago, line, unix_millis},
 };
 use canvas::theme::WorkbenchTheme;
 use egui::{RichText, TextEdit, Ui};
-use shared_protocol::text::counted;
 use shared_protocol::{
     BoardId,
     decisions::{GrantApproval, RevokeApproval},
     proposal::Risk,
     review::{ApprovalArea, ApprovalGrant, ApprovalScope, StandingApproval},
+    text::count_noun,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -42,7 +42,7 @@ struct ApprovalForm {
 }
 
 impl ApprovalsSection {
-    pub(crate) fn show_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>) {
+    pub(crate) fn show_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>) {
         let theme = view.theme;
         ui.add_space(6.0);
         ui.label("Standing approvals");
@@ -53,7 +53,7 @@ impl ApprovalsSection {
                          be undone or reverted.",
         );
         for approval in &view.review.approvals {
-            approval_ui(ui, view, approval, actions);
+            approval_ui(ui, view, approval);
         }
         if view.review.approvals.is_empty() && self.form.is_none() {
             muted_ui(ui, theme, "None. Every proposal needs your decision.");
@@ -70,10 +70,9 @@ impl ApprovalsSection {
                 ui.horizontal(|ui| {
                     let grant = ui.add_enabled(!form.areas.is_empty(), egui::Button::new("Grant"));
                     if grant.on_disabled_hover_text("Select at least one area").clicked() {
-                        actions
-                            .push(WindowAction::request_then(GrantApproval { grant: form.grant() }, |_| {
-                                WindowAction::notify("Standing approval granted", Vec::new())
-                            }));
+                        view.act(WindowAction::request_then(GrantApproval { grant: form.grant() }, |_| {
+                            WindowAction::notify("Standing approval granted", Vec::new())
+                        }));
                         done = true;
                     }
                     done |= ui.button("Cancel").clicked();
@@ -86,12 +85,7 @@ impl ApprovalsSection {
     }
 }
 
-fn approval_ui(
-    ui: &mut Ui,
-    view: &FrameView<'_>,
-    approval: &StandingApproval,
-    actions: &mut Vec<WindowAction>,
-) {
+fn approval_ui(ui: &mut Ui, view: &FrameView<'_>, approval: &StandingApproval) {
     let StandingApproval { id, grant, by, granted, for_this_run, used } = approval;
     let who = grant.client.as_deref().map_or_else(|| "Any client".to_owned(), line);
     ui.push_id(id, |ui| {
@@ -99,22 +93,22 @@ fn approval_ui(
             ui.label(format!("{who} · {}", grant.scope));
             let name = format!("Revoke the approval of {who}");
             if ui.small_button("Revoke").accessible_name(name).clicked() {
-                actions.push(WindowAction::request(RevokeApproval { approval: *id }));
+                view.act(WindowAction::request(RevokeApproval { approval: *id }));
             }
         });
         let boards: Vec<String> = grant.boards.iter().map(|board| board_title(view, *board)).collect();
         let boards = if boards.is_empty() { "all boards".to_owned() } else { boards.join(", ") };
         let until = match (for_this_run, grant.expires) {
             (true, _) => "for this run".to_owned(),
-            (false, Some(expires)) => crate::features::review::words::expiry(now(), expires),
+            (false, Some(expires)) => crate::features::review::words::expiry(unix_millis(), expires),
             (false, None) => "until revoked".to_owned(),
         };
         let used = if *used == 0 {
             "not used yet".to_owned()
         } else {
-            format!("used {}", counted(*used as usize, "time"))
+            format!("used {}", count_noun(*used as usize, "time"))
         };
-        let given = format!("granted by {} {}", line(by), ago(now(), *granted));
+        let given = format!("granted by {} {}", line(by), ago(unix_millis(), *granted));
         muted_ui(ui, view.theme, format!("{boards} · {until} · {used} · {given}"));
     });
 }
@@ -185,7 +179,8 @@ impl ApprovalForm {
 
     fn grant(&self) -> ApprovalGrant {
         let client = Some(self.client.trim().to_owned()).filter(|client| !client.is_empty());
-        let expires = APPROVAL_TERMS.get(self.term).and_then(|(_, term)| *term).map(|term| now() + term);
+        let expires =
+            APPROVAL_TERMS.get(self.term).and_then(|(_, term)| *term).map(|term| unix_millis() + term);
         let boards = self.boards.iter().copied().collect();
         ApprovalGrant { client, scope: ApprovalScope(self.areas.clone()), boards, expires }
     }

@@ -6,7 +6,7 @@ pub(crate) mod guide;
 pub(crate) mod pill;
 pub(crate) mod settings;
 
-use crate::view::WindowAction;
+use crate::view::{ActionQueue, WindowAction};
 use egui::Ui;
 use shared_protocol::{
     mcp::{McpMode, McpView},
@@ -32,7 +32,7 @@ fn mode_words(mode: McpMode) -> (&'static str, &'static str) {
     }
 }
 
-fn mode_ui(ui: &mut Ui, mcp: &McpView, actions: &mut Vec<WindowAction>) {
+fn mode_ui(ui: &mut Ui, mcp: &McpView, actions: &ActionQueue) {
     ui.horizontal_wrapped(|ui| {
         for mode in McpMode::ALL {
             let (word, text) = mode_words(mode);
@@ -44,7 +44,7 @@ fn mode_ui(ui: &mut Ui, mcp: &McpView, actions: &mut Vec<WindowAction>) {
     });
 }
 
-fn copy_configuration_ui(ui: &mut Ui, actions: &mut Vec<WindowAction>) {
+fn copy_configuration_ui(ui: &mut Ui, actions: &ActionQueue) {
     ui.horizontal_wrapped(|ui| {
         for (client, name) in CONFIGURABLE_CLIENTS {
             let button = ui.button(name).accessible_name(format!("Copy configuration for {name}"));

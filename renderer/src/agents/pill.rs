@@ -3,7 +3,7 @@
 use super::{copy_configuration_ui, mode_ui, mode_words};
 use crate::{
     commands::CommandId,
-    view::{FrameView, WindowAction},
+    view::{ActionQueue, FrameView, WindowAction},
     widgets::muted_ui,
 };
 use canvas::theme::WorkbenchTheme;
@@ -15,18 +15,18 @@ use shared_protocol::{
 
 const WIDTH: f32 = 320.0;
 
-pub(crate) fn pill_ui(ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>) {
-    let (text, hint) = words(view.mcp);
+pub(crate) fn pill_ui(ui: &mut Ui, view: &FrameView<'_>) {
+    let (text, hint) = labels(view.mcp);
     let button = Button::new(RichText::new(format!("     {text}")).small()).frame_when_inactive(false);
     let response = ui.add(button).accessible_name(text).on_hover_text(hint);
-    mark(ui, view.theme, view.mcp, &response);
+    paint_state_mark(ui, view.theme, view.mcp, &response);
     Popup::from_toggle_button_response(&response)
         .close_behavior(PopupCloseBehavior::CloseOnClickOutside)
-        .show(|ui| popover_ui(ui, view, actions));
+        .show(|ui| popover_ui(ui, view));
 }
 
 /// The label and tooltip of the pill.
-fn words(mcp: &McpView) -> (String, String) {
+fn labels(mcp: &McpView) -> (String, String) {
     let port = mcp.port.map(|port| format!(" {port}")).unwrap_or_default();
     match (&mcp.error, mcp.mode) {
         (_, McpMode::Off) => ("MCP off".to_owned(), "Agents cannot connect.".to_owned()),
@@ -38,7 +38,7 @@ fn words(mcp: &McpView) -> (String, String) {
 
 /// Paints a filled disc when the server listens, a ring when it is off, and a disc with a bar on error. The shape differs
 /// so that colour alone never carries the state.
-fn mark(ui: &Ui, theme: &WorkbenchTheme, mcp: &McpView, response: &Response) {
+fn paint_state_mark(ui: &Ui, theme: &WorkbenchTheme, mcp: &McpView, response: &Response) {
     let centre = response.rect.left_center() + vec2(11.0, 0.0);
     match (mcp.mode, &mcp.error) {
         (McpMode::Off, _) => {
@@ -53,11 +53,11 @@ fn mark(ui: &Ui, theme: &WorkbenchTheme, mcp: &McpView, response: &Response) {
     }
 }
 
-fn popover_ui(ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>) {
+fn popover_ui(ui: &mut Ui, view: &FrameView<'_>) {
     let (theme, mcp) = (view.theme, view.mcp);
     ui.set_width(WIDTH);
     ui.label(RichText::new("Agents").strong());
-    mode_ui(ui, mcp, actions);
+    mode_ui(ui, mcp, view.actions);
     muted_ui(ui, theme, mode_words(mcp.mode).1);
     if let Some(error) = &mcp.error {
         ui.add_space(4.0);
@@ -65,23 +65,23 @@ fn popover_ui(ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>
     }
     if mcp.mode != McpMode::Off {
         ui.add_space(8.0);
-        address_ui(ui, theme, mcp, actions);
+        address_ui(ui, theme, mcp, view.actions);
     }
     ui.add_space(8.0);
     ui.label("Copy configuration");
-    copy_configuration_ui(ui, actions);
+    copy_configuration_ui(ui, view.actions);
     ui.add_space(8.0);
     ui.horizontal_wrapped(|ui| {
         if ui.button("Setup guide").clicked() {
-            actions.push(WindowAction::Do(CommandId::SetupGuide));
+            view.act(CommandId::SetupGuide);
         }
         if ui.button("Settings…").clicked() {
-            actions.push(WindowAction::Do(CommandId::Settings));
+            view.act(CommandId::Settings);
         }
     });
 }
 
-fn address_ui(ui: &mut Ui, theme: &WorkbenchTheme, mcp: &McpView, actions: &mut Vec<WindowAction>) {
+fn address_ui(ui: &mut Ui, theme: &WorkbenchTheme, mcp: &McpView, actions: &ActionQueue) {
     match &mcp.url {
         Some(url) => {
             ui.add(egui::Label::new(RichText::new(url).monospace()).truncate());

@@ -2,7 +2,10 @@
 //! requests.
 
 use super::{mode_ui, mode_words};
-use crate::{view::WindowAction, widgets::muted_ui};
+use crate::{
+    view::{ActionQueue, WindowAction},
+    widgets::muted_ui,
+};
 use canvas::theme::WorkbenchTheme;
 use egui::{RichText, Ui};
 use shared_protocol::{
@@ -27,7 +30,7 @@ impl McpSettingsSection {
         ui: &mut Ui,
         theme: &WorkbenchTheme,
         mcp: &McpView,
-        actions: &mut Vec<WindowAction>,
+        actions: &ActionQueue,
     ) {
         ui.label("MCP server");
         muted_ui(ui, theme, mode_words(mcp.mode).1);
@@ -54,13 +57,7 @@ impl McpSettingsSection {
         }
     }
 
-    fn port_ui(
-        &mut self,
-        ui: &mut Ui,
-        theme: &WorkbenchTheme,
-        mcp: &McpView,
-        actions: &mut Vec<WindowAction>,
-    ) {
+    fn port_ui(&mut self, ui: &mut Ui, theme: &WorkbenchTheme, mcp: &McpView, actions: &ActionQueue) {
         ui.label("Port");
         ui.horizontal_wrapped(|ui| {
             let mut port = self.port.unwrap_or(mcp.configured_port);

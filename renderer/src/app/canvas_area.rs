@@ -1,6 +1,6 @@
 //! The canvas of the open board: drawing, dropping, and its events.
 
-use super::{Workbench, dispatch::CommandQueue, view_of};
+use super::{Workbench, build_view, dispatch::CommandQueue};
 use crate::{
     context_menu::ContextMenu,
     features::review::{ProposalLook, ProposalReveal, ReviewMessage},
@@ -23,7 +23,7 @@ const FIT_PADDING: f32 = 48.0;
 
 impl Workbench {
     pub(super) fn canvas_ui(&mut self, ui: &mut Ui, queue: &mut CommandQueue) {
-        let (counts, reveal) = (self.counted(), std::mem::take(&mut self.session.reveal));
+        let (counts, reveal) = (self.badge_counts(), std::mem::take(&mut self.session.reveal));
         let reveal_proposal = std::mem::take(&mut self.review.reveal);
         let layer = match self.review.look() {
             ProposalLook::SideBySide => ProposalLayer::Before,
@@ -32,19 +32,20 @@ impl Workbench {
         };
         let proposal = self.session.board.and_then(|board| self.shown_proposal(board, layer));
         let viewport = self.session.board.and_then(|board| self.canvases.get(&board)).map(Canvas::viewport);
-        let Some(view) = view_of(&self.replica, &self.session, &self.theme, counts) else { return };
+        let Some(view) = build_view(&self.replica, &self.session, &self.theme, counts) else { return };
         let Some(board) = view.board else {
-            return queue.actions(|actions| first_board_ui(ui, &view, actions));
+            first_board_ui(ui, &view);
+            return queue.collect(view.actions);
         };
         let rect = ui.max_rect();
         let area = ViewRect { x: rect.left(), y: rect.top(), w: rect.width(), h: rect.height() };
         let moved = self.canvas_area.replace(area) != Some(area);
-        let canvas = match self.session.review.edited() {
+        let canvas = match self.session.review.edited_workspace() {
             Some(edited) => self.review.canvas(board, edited),
             None => self.canvases.entry(board).or_insert_with(|| {
                 let mut canvas = Canvas::new();
                 canvas.document_changed(view.snapshot, board, None);
-                canvas.set_standings(view.deployed().and_then(BoardDeployStatus::from_board));
+                canvas.set_deploy_status(view.deployed().and_then(BoardDeployStatus::from_board));
                 canvas
             }),
         };
@@ -59,8 +60,9 @@ impl Workbench {
             ProposalReveal::Nothing => None,
         });
         canvas.set_proposal(proposal);
-        canvas
-            .set_shown_page(view.looked_at.filter(|_| view.is_previewing).and_then(|session| session.route));
+        canvas.set_shown_page(
+            view.visible_preview.filter(|_| view.is_previewing).and_then(|session| session.route),
+        );
         let scene = BoardScene {
             snapshot: view.snapshot,
             board,
@@ -91,22 +93,23 @@ impl Workbench {
             ui.request_repaint();
             events.push(CanvasEvent::ViewportChanged);
         }
-        if let Some(viewport) = revealing(&view, canvas.viewport(), rect.size(), &reveal) {
+        if let Some(viewport) = viewport_showing(&view, canvas.viewport(), rect.size(), &reveal) {
             canvas.set_viewport(viewport);
             ui.request_repaint();
             events.push(CanvasEvent::ViewportChanged);
         }
         let viewport = canvas.viewport();
-        queue.actions(|actions| drop_ui(ui, &view, viewport, rect, actions));
+        drop_ui(ui, &view, viewport, rect);
+        queue.collect(view.actions);
         if view.is_proposed
             && let Some(canvas) = self.canvases.get_mut(&board).filter(|canvas| canvas.viewport() != viewport)
         {
             canvas.set_viewport(viewport);
         }
-        self.hear_canvas(ui, events, queue);
+        self.handle_canvas_events(ui, events, queue);
     }
 
-    fn hear_canvas(&mut self, ui: &Ui, events: Vec<CanvasEvent>, queue: &mut CommandQueue) {
+    fn handle_canvas_events(&mut self, ui: &Ui, events: Vec<CanvasEvent>, queue: &mut CommandQueue) {
         for event in events {
             match event {
                 CanvasEvent::Select(selection) => queue.act(WindowAction::Select(selection)),
@@ -136,13 +139,14 @@ const READABLE: f32 = 0.4;
 const NEAR: f32 = 0.7;
 
 /// The viewport that shows these nodes, or `None` when they are in view.
-fn revealing(
+fn viewport_showing(
     view: &FrameView<'_>,
     now: BoardViewport,
     size: Vec2,
     nodes: &[NodeId],
 ) -> Option<BoardViewport> {
-    let all = nodes.iter().filter_map(|id| view.snapshot.absolute(*id)).reduce(|a, b| a.union(b))?;
+    let all =
+        nodes.iter().filter_map(|id| view.snapshot.absolute_placement(*id)).reduce(|a, b| a.union(b))?;
     let (half_w, half_h) = (size.x / now.zoom / 2.0, size.y / now.zoom / 2.0);
     let inside = all.x as f32 >= now.x - half_w
         && all.right() as f32 <= now.x + half_w
@@ -155,13 +159,7 @@ fn revealing(
 }
 
 /// A ghost at the pointer for a node dragged from the palette. It shows whether the node may be dropped here.
-fn drop_ui(
-    ui: &Ui,
-    view: &FrameView<'_>,
-    viewport: BoardViewport,
-    rect: Rect,
-    actions: &mut Vec<WindowAction>,
-) {
+fn drop_ui(ui: &Ui, view: &FrameView<'_>, viewport: BoardViewport, rect: Rect) {
     let Some(dragged) = DragAndDrop::payload::<DraggedType>(ui.ctx()) else { return };
     let (Some(pointer), Some(def)) = (ui.pointer_latest_pos(), view.snapshot.registry().get(&dragged.0))
     else {
@@ -190,7 +188,7 @@ fn drop_ui(
     {
         DragAndDrop::clear_payload(ui.ctx());
         if !view.is_held() {
-            actions.push(WindowAction::AddAt { type_id: dragged.0.clone(), at });
+            view.act(WindowAction::AddAt { type_id: dragged.0.clone(), at });
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Carries commands of features to where they are performed: messages to their feature, requests to main, actions to the
 //! window.
 
-use super::{Workbench, view_of};
+use super::{Workbench, build_view};
 use crate::{
     features::{
         inspector::{InspectorMessage, InspectorReply},
@@ -11,7 +11,7 @@ use crate::{
     frame::{CommandSender, Feature, FeatureCommand, FeatureContext},
     main_request::MainRequest,
     terraform_answers::TerraformReply,
-    view::{FrameView, WindowAction},
+    view::{ActionQueue, FrameView, WindowAction},
 };
 use egui::Context;
 
@@ -24,9 +24,9 @@ pub(super) enum FeatureMessage {
 
 /// A response of main to a request of one of the features.
 pub(super) enum FeatureReply {
-    Inspector(InspectorReply),
-    Review(ReviewReply),
-    Terraform(TerraformReply),
+    Inspector(Box<InspectorReply>),
+    Review(Box<ReviewReply>),
+    Terraform(Box<TerraformReply>),
 }
 
 pub(super) enum WindowCommand {
@@ -46,7 +46,7 @@ macro_rules! routes {
 
         impl From<$reply> for FeatureReply {
             fn from(reply: $reply) -> Self {
-                Self::$feature(reply)
+                Self::$feature(Box::new(reply))
             }
         }
     )*};
@@ -63,20 +63,17 @@ routes! {
 pub(super) struct CommandQueue(Vec<WindowCommand>);
 
 impl CommandQueue {
-    pub(super) fn act(&mut self, action: WindowAction) {
-        self.0.push(WindowCommand::Action(action));
+    pub(super) fn act(&mut self, action: impl Into<WindowAction>) {
+        self.0.push(WindowCommand::Action(action.into()));
     }
 
     pub(super) fn send(&mut self, message: impl Into<FeatureMessage>) {
         self.0.push(WindowCommand::Message(message.into()));
     }
 
-    /// Runs code of a feature that still pushes actions onto a list.
-    pub(super) fn actions<R>(&mut self, run: impl FnOnce(&mut Vec<WindowAction>) -> R) -> R {
-        let mut actions = Vec::new();
-        let result = run(&mut actions);
-        self.0.extend(actions.into_iter().map(WindowCommand::Action));
-        result
+    /// Takes over the actions that were requested since the last time.
+    pub(super) fn collect(&mut self, actions: &ActionQueue) {
+        self.0.extend(actions.take().into_iter().map(WindowCommand::Action));
     }
 
     /// Runs code of a feature with a context of its own.
@@ -89,7 +86,9 @@ impl CommandQueue {
     where
         F: Feature<Message: Into<FeatureMessage>, Reply: Into<FeatureReply>>,
     {
-        self.sender(|commands| run(&FeatureContext { view, egui, commands }))
+        let result = self.sender(|commands| run(&FeatureContext { view, egui, commands }));
+        self.collect(view.actions);
+        result
     }
 
     pub(super) fn sender<F, R>(&mut self, run: impl FnOnce(&CommandSender<F>) -> R) -> R
@@ -103,7 +102,7 @@ impl CommandQueue {
             FeatureCommand::Request(request) => {
                 WindowCommand::Request(request.map(|reply| WindowCommand::Reply(reply.into())))
             }
-            FeatureCommand::Action(action) => WindowCommand::Action(action),
+            FeatureCommand::Action(action) => WindowCommand::Action(*action),
         }));
         result
     }
@@ -130,17 +129,17 @@ impl Workbench {
         let mut queue = CommandQueue::default();
         match reply {
             FeatureReply::Inspector(reply) => {
-                queue.sender(|commands| self.inspector.receive(reply, commands));
+                queue.sender(|commands| self.inspector.receive(*reply, commands));
             }
             FeatureReply::Review(reply) => {
-                let view = view_of(&self.replica, &self.session, &self.theme, self.counted());
+                let view = build_view(&self.replica, &self.session, &self.theme, self.badge_counts());
                 if let Some(view) = view {
-                    queue.feature(&view, context, |cx| self.review.receive(reply, cx));
+                    queue.feature(&view, context, |cx| self.review.receive(*reply, cx));
                 }
             }
             FeatureReply::Terraform(reply) => {
                 let answers = &mut self.session.terraform;
-                queue.sender(|commands| self.terraform.receive(reply, answers, context, commands));
+                queue.sender(|commands| self.terraform.receive(*reply, answers, context, commands));
             }
         }
         self.execute(queue, context);
@@ -150,7 +149,9 @@ impl Workbench {
     /// view, and so nothing that a message could be about.
     pub(super) fn deliver(&mut self, message: impl Into<FeatureMessage>, context: &Context) {
         let mut queue = CommandQueue::default();
-        let Some(view) = view_of(&self.replica, &self.session, &self.theme, self.counted()) else { return };
+        let Some(view) = build_view(&self.replica, &self.session, &self.theme, self.badge_counts()) else {
+            return;
+        };
         match message.into() {
             FeatureMessage::Inspector(message) => {
                 queue.feature(&view, context, |cx| self.inspector.handle(message, cx));

@@ -2,7 +2,7 @@
 
 use super::{Workbench, dispatch::CommandQueue};
 use crate::{
-    commands::{COMMANDS, CommandFacts, CommandId, pressed},
+    commands::{COMMANDS, CommandFacts, CommandId, consume_presses},
     panel_id::PanelId,
     view::WindowAction,
 };
@@ -10,7 +10,9 @@ use egui::{Context, Event, FocusDirection};
 
 impl Workbench {
     pub(super) fn keys(&mut self, context: &Context, queue: &mut CommandQueue) {
-        let pasted = queue.actions(|actions| self.pressed_keys(context, actions));
+        let mut actions = Vec::new();
+        let pasted = self.pressed_keys(context, &mut actions);
+        actions.into_iter().for_each(|action| queue.act(action));
         for text in pasted {
             self.paste(&text);
         }
@@ -30,7 +32,7 @@ impl Workbench {
         let in_field = in_preview || context.text_edit_focused();
         // Tab and arrow keys move between widgets while one has the keyboard.
         let on_widget = context.memory(|memory| memory.focused()).is_some();
-        let facts = CommandFacts::of(self.view().as_ref());
+        let facts = CommandFacts::from_view(self.view().as_ref());
         let board_in_front = self.dock.is_in_front(PanelId::Canvas);
         let mut pasted = Vec::new();
         context.input_mut(|input| {
@@ -50,7 +52,8 @@ impl Workbench {
                 if belongs_to_widget || hidden || !def.is_enabled(&facts) {
                     continue;
                 }
-                let times: usize = def.keys.iter().map(|keys| pressed(&mut input.events, *keys)).sum();
+                let times: usize =
+                    def.keys.iter().map(|keys| consume_presses(&mut input.events, *keys)).sum();
                 // Only nudges repeat; other commands run once per frame.
                 let times = if matches!(def.id, CommandId::Nudge(..)) { times } else { times.min(1) };
                 actions.extend(std::iter::repeat_n(WindowAction::Do(def.id), times));

@@ -1,12 +1,11 @@
 //! The layout of the window: top bars, dock, status bar and popups.
 
-use super::{Workbench, dispatch::CommandQueue, view_of};
+use super::{Workbench, build_view, dispatch::CommandQueue};
 use crate::{
     agents::guide::setup_guide_ui,
     commands::CommandId,
     dock::DockContent,
     features::{review::codes_ui, terraform::cost_ui},
-    frame::FeatureContext,
     panel_id::{PanelId, PanelSide},
     panels::{
         PanelStates,
@@ -45,16 +44,14 @@ impl Workbench {
 
     fn top_ui(&mut self, ui: &mut Ui, queue: &mut CommandQueue) {
         let theme = &self.theme;
-        let view = view_of(&self.replica, &self.session, theme, self.counted());
+        let view = build_view(&self.replica, &self.session, theme, self.badge_counts());
         let bar = frame(theme, Margin { left: 8, right: 8, top: 4, bottom: 0 });
         Panel::top("menu bar").frame(bar).show_separator_line(false).show(ui, |ui| {
-            queue.actions(|actions| menu_bar_ui(ui, theme, view.as_ref(), |id| self.is_on(id), actions));
+            menu_bar_ui(ui, theme, view.as_ref(), |id| self.is_toggled(id), &self.session.actions);
         });
         let Some(view) = view else { return };
         let tabs = frame(theme, Margin { left: 8, right: 8, top: 2, bottom: 0 });
-        Panel::top("board tabs")
-            .frame(tabs)
-            .show(ui, |ui| queue.actions(|actions| board_tabs_ui(ui, &view, actions)));
+        Panel::top("board tabs").frame(tabs).show(ui, |ui| board_tabs_ui(ui, &view));
         if !view.review.codes.is_empty() {
             Panel::top("codes").frame(Frame::NONE).show(ui, |ui| {
                 let context = ui.ctx().clone();
@@ -63,15 +60,14 @@ impl Workbench {
         }
         let sound = view.snapshot.registry().problems().is_empty();
         if !view.status.held.is_empty() || !view.status.notices.is_empty() || !sound {
-            Panel::top("banner")
-                .frame(Frame::new().fill(theme.border))
-                .show(ui, |ui| queue.actions(|actions| banner_ui(ui, &view, actions)));
+            Panel::top("banner").frame(Frame::new().fill(theme.border)).show(ui, |ui| banner_ui(ui, &view));
         }
+        queue.collect(view.actions);
     }
 
     fn status_ui(&mut self, ui: &mut Ui, queue: &mut CommandQueue) {
         let theme = &self.theme;
-        let Some(view) = view_of(&self.replica, &self.session, theme, self.counted()) else { return };
+        let Some(view) = build_view(&self.replica, &self.session, theme, self.badge_counts()) else { return };
         let zoom =
             view.board.and_then(|board| self.canvases.get(&board)).map(|canvas| canvas.viewport().zoom);
         Panel::bottom("status bar")
@@ -79,12 +75,7 @@ impl Workbench {
             .exact_size(STATUS_HEIGHT)
             .show(ui, |ui| {
                 let context = ui.ctx().clone();
-                queue.sender(|commands| {
-                    let cx = FeatureContext { view: &view, egui: &context, commands };
-                    commands.with_actions(|actions| {
-                        status_bar_ui(ui, &view, zoom, |ui| cost_ui(ui, &cx), actions);
-                    });
-                });
+                queue.feature(&view, &context, |cx| status_bar_ui(ui, &view, zoom, |ui| cost_ui(ui, cx)));
             });
     }
 
@@ -97,69 +88,53 @@ impl Workbench {
     }
 
     pub(super) fn overlays_ui(&mut self, context: &Context, queue: &mut CommandQueue) {
-        queue.actions(|actions| self.tour_ui(context, actions));
-        queue.actions(|actions| self.popups_ui(context, actions));
-        let view = view_of(&self.replica, &self.session, &self.theme, self.counted());
+        self.tour_ui(context);
+        self.popups_ui(context);
+        queue.collect(&self.session.actions);
+        let view = build_view(&self.replica, &self.session, &self.theme, self.badge_counts());
         if let Some(view) = view {
             queue.feature(&view, context, |cx| self.terraform.dialog_ui(cx));
         }
     }
 
-    fn popups_ui(&mut self, context: &Context, actions: &mut Vec<WindowAction>) {
-        let counts = self.counted();
-        let view = view_of(&self.replica, &self.session, &self.theme, counts);
+    fn popups_ui(&mut self, context: &Context) {
+        let actions = &self.session.actions;
+        let counts = self.badge_counts();
+        let view = build_view(&self.replica, &self.session, &self.theme, counts);
         let overlays = &mut self.overlays;
         if let Some(view) = &view {
-            let done = |open: bool| !open;
-            if overlays.quick_add.as_mut().is_some_and(|popup| done(popup.show_ui(context, view, actions))) {
-                overlays.quick_add = None;
-            }
-            if overlays.connect_to.as_mut().is_some_and(|popup| done(popup.show_ui(context, view, actions))) {
-                overlays.connect_to = None;
-            }
             let specs = &mut self.panels.specs;
-            let link_to = overlays.link_to.as_mut();
-            if link_to.is_some_and(|popup| done(popup.show_ui(context, view, specs, actions))) {
-                overlays.link_to = None;
-            }
-            if overlays.new_entity.as_mut().is_some_and(|popup| done(popup.show_ui(context, view, actions))) {
-                overlays.new_entity = None;
-            }
-            if overlays.context_menu.as_mut().is_some_and(|popup| done(popup.show_ui(context, view, actions)))
-            {
-                overlays.context_menu = None;
-            }
-            let welcome = overlays.welcome.as_mut();
-            if welcome.is_some_and(|welcome| !welcome.show_ui(context, view, actions)) {
-                overlays.welcome = None;
-            }
-            self.dialogs.show_ui(context, view, actions);
+            close_unless(&mut overlays.quick_add, |popup| popup.show_ui(context, view));
+            close_unless(&mut overlays.connect_to, |popup| popup.show_ui(context, view));
+            close_unless(&mut overlays.link_to, |popup| popup.show_ui(context, view, specs));
+            close_unless(&mut overlays.new_entity, |popup| popup.show_ui(context, view));
+            close_unless(&mut overlays.context_menu, |popup| popup.show_ui(context, view));
+            close_unless(&mut overlays.welcome, |page| page.show_ui(context, view));
+            self.dialogs.show_ui(context, view);
         }
-        let palette = overlays.command_palette.as_mut();
         let specs = &mut self.panels.specs;
-        if palette
-            .is_some_and(|palette| !palette.show_ui(context, view.as_ref(), specs, &self.theme, actions))
-        {
-            overlays.command_palette = None;
-        }
+        close_unless(&mut overlays.command_palette, |palette| {
+            palette.show_ui(context, view.as_ref(), specs, &self.theme, actions)
+        });
         if overlays.guide {
             overlays.guide = setup_guide_ui(context, &self.theme);
         }
-        if overlays.report.as_mut().is_some_and(|report| !report.show_ui(context, &self.theme)) {
-            overlays.report = None;
-        }
+        close_unless(&mut overlays.report, |report| report.show_ui(context, &self.theme));
         if overlays.shortcuts {
             overlays.shortcuts = shortcuts_sheet_ui(context, &self.theme);
         }
-        if overlays.settings.as_mut().is_some_and(|page| {
-            let mcp = self.replica.mcp();
-            !page.show_ui(context, &self.theme, &mut self.settings, mcp, view.as_ref(), actions)
-        }) {
-            overlays.settings = None;
-        }
-        let card = self.tour.as_ref().and_then(Tour::card);
+        close_unless(&mut overlays.settings, |page| {
+            let mcp = &self.replica.mcp;
+            page.show_ui(context, &self.theme, &mut self.settings, mcp, view.as_ref(), actions)
+        });
+        let card = self.tour.as_ref().and_then(Tour::card_area);
         self.notices.show_ui(context, &self.theme, STATUS_HEIGHT + 12.0, card, actions);
     }
+}
+
+/// Closes a popup when showing it returns `false`.
+fn close_unless<T>(popup: &mut Option<T>, show_ui: impl FnOnce(&mut T) -> bool) {
+    popup.take_if(|shown| !show_ui(shown));
 }
 
 /// The panels as content of the dock.
@@ -174,13 +149,13 @@ impl DockContent for DockedPanels<'_> {
         if panel == PanelId::Canvas {
             return workbench.board_ui(ui, queue);
         }
-        let counts = workbench.counted();
-        let view = view_of(&workbench.replica, &workbench.session, &workbench.theme, counts);
+        let counts = workbench.badge_counts();
+        let view = build_view(&workbench.replica, &workbench.session, &workbench.theme, counts);
         let Some(view) = view else { return };
         let context = &ui.ctx().clone();
         match panel {
             PanelId::Inspector => {
-                queue.actions(|actions| workbench.panels.specs.brief_ui(ui, &view, actions));
+                workbench.panels.specs.brief_ui(ui, &view);
                 queue.feature(&view, context, |cx| workbench.inspector.panel_ui(ui, cx));
             }
             PanelId::Terraform => {
@@ -189,8 +164,9 @@ impl DockContent for DockedPanels<'_> {
             PanelId::Hcl => queue.feature(&view, context, |cx| workbench.terraform.hcl_ui(ui, cx)),
             PanelId::Review => queue.feature(&view, context, |cx| workbench.review.queue_ui(ui, cx)),
             PanelId::Proposal => queue.feature(&view, context, |cx| workbench.review.proposal_ui(ui, cx)),
-            panel => queue.actions(|actions| workbench.panels.show_ui(panel, ui, &view, actions)),
+            panel => workbench.panels.show_ui(panel, ui, &view),
         }
+        queue.collect(view.actions);
     }
 
     fn title(&self, panel: PanelId) -> String {

@@ -15,10 +15,9 @@ use crate::{
 };
 use canvas::Canvas;
 use egui::{Context, ViewportCommand};
-use shared_protocol::text::counted;
 use shared_protocol::{
     BoardId, Change, Command, ElementId, Refusal,
-    decisions::WindowRequest,
+    decisions::{EditProposal, WindowRequest},
     messages::{AppliedCommand, DesignerActivity, Presence},
     request::Request,
     requests::{Quit, RunCommand, WorkbenchRequest},
@@ -29,7 +28,7 @@ impl Workbench {
     /// Takes everything that has arrived, without waiting.
     pub fn receive(&mut self, context: &Context) {
         let mut newest = None;
-        while let Some(incoming) = self.link.next() {
+        while let Some(incoming) = self.link.next_event() {
             match incoming {
                 MainConnectionEvent::Message(message) => match self.replica.receive(message) {
                     // Drawn once, however often an agent has changed it since the last frame.
@@ -63,15 +62,15 @@ impl Workbench {
             ReplicaUpdate::RunLines { run, first, lines } => {
                 self.session.terraform.lines.push(run, first, lines)
             }
-            ReplicaUpdate::Review => self.panels.audit.changed(),
+            ReplicaUpdate::Review => self.panels.audit.mark_stale(),
             ReplicaUpdate::Previews => self.update_previews(context),
             ReplicaUpdate::PreviewFrame { session, generation } => {
-                self.panels.preview.screens.announced(session, generation);
+                self.panels.preview.screens.record_generation(session, generation);
             }
             ReplicaUpdate::PreviewInstances { session, instances } => {
                 self.panels.preview.screens.place(session, instances);
             }
-            ReplicaUpdate::Opened(presence) => self.opened(&presence, context),
+            ReplicaUpdate::Opened(presence) => self.reset_for_workspace(&presence, context),
             ReplicaUpdate::Patched(changes) => self.patched(&changes, context),
             ReplicaUpdate::Registry => self.redraw_all(None),
             ReplicaUpdate::Response { request, result } => self.receive_response(request, result, context),
@@ -79,13 +78,13 @@ impl Workbench {
                 context.send_viewport_cmd(ViewportCommand::Minimized(false));
                 context.send_viewport_cmd(ViewportCommand::Focus);
             }
-            ReplicaUpdate::CrashReport { headline } => self.notices.tell_with(
+            ReplicaUpdate::CrashReport { headline } => self.notices.show_with_actions(
                 ToastTone::Bad,
                 "Draftboard ended unexpectedly",
                 vec![headline, "Nothing was sent. Acknowledged changes are in the journal.".to_owned()],
                 Some(("Show report", WindowAction::Do(CommandId::ReportProblem))),
             ),
-            ReplicaUpdate::Welcome(folder) => self.overlays.welcome = Some(WelcomePage::about(folder)),
+            ReplicaUpdate::Welcome(folder) => self.overlays.welcome = Some(WelcomePage::for_folder(folder)),
             ReplicaUpdate::Resync => {
                 if let Err(error) = self.link.resync() {
                     tracing::error!(%error, "cannot ask for the workspace again");
@@ -100,16 +99,16 @@ impl Workbench {
         if let Some(why) = why {
             tracing::error!(why, "the window ends");
         }
-        if !self.leaving {
+        if !self.is_quitting {
             // The first reason counts.
-            let _ = self.lost.set(why.unwrap_or("main has closed the connection").to_owned());
+            let _ = self.loss_reason.set(why.unwrap_or("main has closed the connection").to_owned());
         }
-        self.leaving = true;
+        self.is_quitting = true;
         context.send_viewport_cmd(ViewportCommand::Close);
     }
 
     /// A new workspace resets the window. The same one after a resync keeps the designer's place.
-    fn opened(&mut self, presence: &Presence, context: &Context) {
+    fn reset_for_workspace(&mut self, presence: &Presence, context: &Context) {
         let Some(workspace) = self.replica.workspace() else { return };
         let known = self.opened_root.as_deref() == Some(workspace.root.as_str());
         if !known {
@@ -132,20 +131,20 @@ impl Workbench {
             }
             self.session.history = Default::default();
             self.panels.specs.reset();
-            self.panels.upstreams.reset();
+            self.panels.managed_servers.reset();
             self.restore(presence, context);
         }
         self.panels.log.reset();
         self.panels.audit.reset();
         self.inspector.forget_history();
         self.redraw_all(None);
-        self.keep_what_exists();
+        self.prune_missing();
     }
 
     fn patched(&mut self, changes: &[Change], context: &Context) {
         self.redraw_all(Some(changes));
-        self.keep_what_exists();
-        self.panels.log.changed();
+        self.prune_missing();
+        self.panels.log.mark_stale();
         if let Some(workspace) = self.replica.workspace() {
             self.notices.withdraw_undo(workspace.snapshot.revision());
         }
@@ -160,13 +159,14 @@ impl Workbench {
         for (board, canvas) in &mut self.canvases {
             canvas.document_changed(&workspace.snapshot, *board, changes);
         }
-        self.review.draw_anew(self.replica.workspace());
+        self.review.redraw(self.replica.workspace());
     }
 
     /// Removes missing elements from the selection, and opens another board if this one is gone.
-    pub(super) fn keep_what_exists(&mut self) {
+    pub(super) fn prune_missing(&mut self) {
         let Some(workspace) = self.replica.workspace() else { return };
-        let snapshot = self.session.review.edited().map_or(&workspace.snapshot, |edited| &edited.after);
+        let snapshot =
+            self.session.review.edited_workspace().map_or(&workspace.snapshot, |edited| &edited.after);
         if self.session.board.and_then(|board| snapshot.board(board)).is_none() {
             let mut boards: Vec<_> = snapshot.boards().collect();
             boards.sort_by(|a, b| a.kind.cmp(&b.kind).then_with(|| a.name.cmp(&b.name)));
@@ -243,11 +243,14 @@ impl Workbench {
         command: Command,
         then: impl Fn(Result<AppliedCommand, Refusal>) -> Option<WindowAction> + 'static,
     ) {
-        match self.review.edit(command) {
-            Ok(edit) => self.send(MainRequest::new(edit, |result| {
-                Some(WindowCommand::Reply(ReviewReply::Edited(result).into()))
-            })),
-            Err(command) => self.request(RunCommand { command }, then),
+        match self.review.begin_edit() {
+            Some(edit) => {
+                let edit = EditProposal { commands: vec![command], ..edit };
+                self.send(MainRequest::new(edit, |result| {
+                    Some(WindowCommand::Reply(ReviewReply::Edited(result).into()))
+                }));
+            }
+            None => self.request(RunCommand { command }, then),
         }
     }
 
@@ -275,13 +278,13 @@ impl Workbench {
     }
 
     pub(super) fn send(&mut self, request: MainRequest<WindowCommand>) {
-        let id = self.link.request(request.request);
+        let id = self.link.request(*request.request);
         self.pending.insert(id, request.handler);
     }
 
     pub(super) fn presence_changed(&mut self, context: &Context) {
         let now = context.input(|input| input.time);
-        self.presence.changed(now, context);
+        self.presence.schedule(now, context);
     }
 
     pub(super) fn send_presence(&mut self, context: &Context) {
@@ -300,7 +303,7 @@ impl Workbench {
     /// Returns whether a popup or dialog has the keyboard.
     pub(super) fn has_popup(&self) -> bool {
         self.dialogs.is_open()
-            || self.terraform.is_asking()
+            || self.terraform.is_dialog_open()
             || self.overlays.take_keys()
             || self.review.is_enlarging()
     }
@@ -317,7 +320,7 @@ impl Workbench {
         } else {
             DesignerActivity::Nothing
         };
-        if std::mem::replace(&mut self.doing, doing) != doing {
+        if std::mem::replace(&mut self.activity, doing) != doing {
             self.presence_changed(context);
         }
     }
@@ -329,7 +332,7 @@ impl Workbench {
             selection: self.session.selection.iter().copied().collect(),
             viewports: self.fitted.iter().filter_map(viewport).collect(),
             area: self.canvas_area,
-            doing: self.doing,
+            doing: self.activity,
             window: layout_to_text(&self.sent_layout),
             settings: if self.has_changed_settings { self.settings.to_text() } else { String::new() },
         }
@@ -337,7 +340,7 @@ impl Workbench {
 
     /// A person closes the window: main must end as well and know the last presence.
     pub(super) fn leave(&mut self) {
-        self.leaving = true;
+        self.is_quitting = true;
         if self.presence.is_waiting()
             && let Err(error) = self.link.presence(self.present())
         {

@@ -4,6 +4,7 @@ mod canvas_area;
 mod dispatch;
 mod keys;
 mod layout;
+mod managed_servers;
 mod messages;
 mod nudge;
 mod perform;
@@ -14,7 +15,6 @@ mod run_command;
 mod specs;
 mod terraform;
 mod tour;
-mod upstreams;
 
 use crate::{
     command_palette::CommandPalette,
@@ -41,7 +41,7 @@ use crate::{
     specs::NewEntityPicker,
     terraform_answers::TerraformAnswers,
     tour::Tour,
-    view::{FrameView, SpecHistory},
+    view::{ActionQueue, FrameView, SpecHistory},
     welcome::WelcomePage,
 };
 use canvas::{Canvas, theme::WorkbenchTheme};
@@ -72,7 +72,7 @@ pub(crate) struct WindowSession {
     pub(crate) terraform: TerraformAnswers,
     review: ReviewMode,
     /// The chosen preview session.
-    looked_at: Option<PreviewId>,
+    visible_preview: Option<PreviewId>,
     /// The preview panel was in front in this frame.
     previewing: bool,
     /// The inspector sets overrides while a preview is visible.
@@ -81,6 +81,8 @@ pub(crate) struct WindowSession {
     picked: Option<(PreviewId, String)>,
     /// Overrides that could not be saved to their source, and the reasons.
     unsaved: BTreeMap<OverrideKey, String>,
+    /// Requested by the panels of this frame.
+    actions: ActionQueue,
 }
 
 /// Elements that a command created, selected as soon as the replica has them.
@@ -104,7 +106,7 @@ enum ReviewMode {
 }
 
 impl ReviewMode {
-    fn edited(&self) -> Option<&Arc<ProposedWorkspace>> {
+    fn edited_workspace(&self) -> Option<&Arc<ProposedWorkspace>> {
         if let Self::Editing(edited) = self { Some(edited) } else { None }
     }
 }
@@ -145,7 +147,7 @@ impl PopupOverlays {
 pub struct Workbench {
     link: MainConnection,
     /// The reason that the workspace was lost.
-    lost: Arc<OnceLock<String>>,
+    loss_reason: Arc<OnceLock<String>>,
     replica: Replica,
     session: WindowSession,
     canvases: BTreeMap<BoardId, Canvas>,
@@ -154,7 +156,7 @@ pub struct Workbench {
     /// The area of the board in the last frame.
     canvas_area: Option<ViewRect>,
     /// The activity in the last frame.
-    doing: DesignerActivity,
+    activity: DesignerActivity,
     theme: WorkbenchTheme,
     settings: WindowSettings,
     /// As last sent to main.
@@ -184,7 +186,7 @@ pub struct Workbench {
     /// A widget had the keyboard in the last frame: Esc releases it before a command sees the key.
     had_focus: bool,
     /// A person closed the window and main was notified.
-    leaving: bool,
+    is_quitting: bool,
 }
 
 impl Workbench {
@@ -196,13 +198,13 @@ impl Workbench {
         });
         let workbench = Self {
             link,
-            lost: Arc::default(),
+            loss_reason: Arc::default(),
             replica: Replica::default(),
             session: WindowSession::default(),
             canvases: BTreeMap::new(),
             fitted: BTreeSet::new(),
             canvas_area: None,
-            doing: DesignerActivity::Nothing,
+            activity: DesignerActivity::Nothing,
             theme: WorkbenchTheme::light(),
             settings: WindowSettings::default(),
             sent_settings: WindowSettings::default(),
@@ -224,7 +226,7 @@ impl Workbench {
             title: String::new(),
             opened_root: None,
             had_focus: false,
-            leaving: false,
+            is_quitting: false,
         };
         workbench.apply_settings(context);
         workbench
@@ -233,7 +235,7 @@ impl Workbench {
     /// Sets where to report the reason that the workspace was lost.
     #[must_use]
     pub fn reporting_to(mut self, lost: Arc<OnceLock<String>>) -> Self {
-        self.lost = lost;
+        self.loss_reason = lost;
         self
     }
 
@@ -246,14 +248,15 @@ impl Workbench {
         let had_popup = self.has_popup();
         self.update_review_mode(&context);
         self.session.previewing = self.dock.is_in_front(PanelId::Preview);
-        self.settle(&context, &mut queue);
+        self.commit_pending_input(&context, &mut queue);
         self.follow_terraform(&context, &mut queue);
         self.keys(&context, &mut queue);
         self.layout_ui(ui, &mut queue);
         self.overlays_ui(&context, &mut queue);
         self.receive_dialogs(&mut queue);
         self.execute(queue, &context);
-        self.remember(&context);
+        self.send_spec_requests();
+        self.schedule_presence_if_changed(&context);
         self.update_activity(&context, had_popup);
         self.send_presence(&context);
         self.title(&context);
@@ -268,10 +271,10 @@ impl Workbench {
     }
 
     fn view(&self) -> Option<FrameView<'_>> {
-        view_of(&self.replica, &self.session, &self.theme, self.counted())
+        build_view(&self.replica, &self.session, &self.theme, self.badge_counts())
     }
 
-    fn counted(&self) -> (usize, usize) {
+    fn badge_counts(&self) -> (usize, usize) {
         self.counts.map_or((0, 0), |(_, _, counts)| counts)
     }
 
@@ -294,16 +297,18 @@ impl Workbench {
         self.counts = Some((revision, board, counts));
     }
 
-    fn settle(&mut self, context: &Context, queue: &mut CommandQueue) {
-        let view = view_of(&self.replica, &self.session, &self.theme, self.counted());
+    fn commit_pending_input(&mut self, context: &Context, queue: &mut CommandQueue) {
+        let view = build_view(&self.replica, &self.session, &self.theme, self.badge_counts());
         if let Some(view) = view {
-            queue.feature(&view, context, |cx| self.inspector.settle(cx));
+            queue.feature(&view, context, |cx| self.inspector.commit_unfocused_field(cx));
         }
     }
 
     fn receive_dialogs(&mut self, queue: &mut CommandQueue) {
         let root = self.replica.workspace().map_or("", |workspace| workspace.root.as_str());
-        queue.actions(|actions| self.dialogs.receive(root, actions));
+        if let Some(action) = self.dialogs.receive(root) {
+            queue.act(action);
+        }
     }
 
     fn title(&mut self, context: &Context) {
@@ -319,16 +324,17 @@ impl Workbench {
 }
 
 /// Builds a view from some fields, so that the others can be changed meanwhile.
-fn view_of<'a>(
+fn build_view<'a>(
     replica: &'a Replica,
     session: &'a WindowSession,
     theme: &'a WorkbenchTheme,
     counts: (usize, usize),
 ) -> Option<FrameView<'a>> {
     let workspace = replica.workspace()?;
-    let edited = session.review.edited().map(Arc::as_ref);
-    let sessions = &replica.previews().sessions;
-    let looked_at = sessions.iter().find(|other| Some(other.id) == session.looked_at).or(sessions.last());
+    let edited = session.review.edited_workspace().map(Arc::as_ref);
+    let sessions = &replica.previews.sessions;
+    let looked_at =
+        sessions.iter().find(|other| Some(other.id) == session.visible_preview).or(sessions.last());
     Some(FrameView {
         workspace,
         root: &workspace.root,
@@ -336,25 +342,26 @@ fn view_of<'a>(
         snapshot: edited.map_or(&workspace.snapshot, |edited| &edited.after),
         problems: edited.map_or(&workspace.problems, |edited| &edited.problems),
         problem_counts: edited.map_or(&workspace.problem_counts, |edited| &edited.problem_counts),
-        links: replica.links(),
-        review: replica.review(),
-        upstreams: replica.upstreams(),
+        links: &replica.links,
+        review: &replica.review,
+        upstreams: &replica.upstreams,
         is_reviewing: matches!(session.review, ReviewMode::Looking),
         is_proposed: edited.is_some(),
         status: &workspace.status,
-        mcp: replica.mcp(),
-        bundles: replica.bundles(),
+        mcp: &replica.mcp,
+        bundles: &replica.bundles,
         history: &session.history,
-        terraform: replica.terraform(),
+        terraform: &replica.terraform,
         terraform_answers: &session.terraform,
-        previews: replica.previews(),
-        looked_at,
+        previews: &replica.previews,
+        visible_preview: looked_at,
         is_previewing: session.previewing,
         is_overriding: session.overriding && session.previewing && looked_at.is_some(),
         unsaved: &session.unsaved,
         board: session.board,
         selection: &session.selection,
         theme,
+        actions: &session.actions,
         counts,
     })
 }
@@ -362,7 +369,7 @@ fn view_of<'a>(
 impl eframe::App for Workbench {
     fn logic(&mut self, context: &Context, _frame: &mut eframe::Frame) {
         self.receive(context);
-        if !self.leaving && context.input(|input| input.viewport().close_requested()) {
+        if !self.is_quitting && context.input(|input| input.viewport().close_requested()) {
             self.leave();
         }
     }

@@ -55,7 +55,7 @@ impl Workbench {
                 self.dock.show(PanelId::Log);
                 self.panels.log.go_to(revision);
             }
-            WindowAction::AskPath(purpose) => self.ask_path(purpose, context),
+            WindowAction::AskPath(purpose) => self.open_path_dialog(purpose, context),
             WindowAction::Spec(action) => self.perform_spec(action, context),
             WindowAction::LinkFrom(end) => {
                 let popup = self.view().map(|view| TraceLinkPicker::new(&view, end));
@@ -64,9 +64,9 @@ impl Workbench {
             WindowAction::Offer { refusal, text, action } => self.notices.offer(&refusal, text, *action),
             WindowAction::Notify { message, details, button } => {
                 let button = button.map(|(text, action)| (text, *action));
-                self.notices.tell_with(ToastTone::Good, message, details, button);
+                self.notices.show_with_actions(ToastTone::Good, message, details, button);
             }
-            WindowAction::Warn { message, details } => self.notices.tell(ToastTone::Bad, message, details),
+            WindowAction::Warn { message, details } => self.notices.show(ToastTone::Bad, message, details),
             WindowAction::SelectCreated(elements) => {
                 self.session.created = CreatedElements::Select(elements);
                 self.select_created(context);
@@ -78,14 +78,14 @@ impl Workbench {
             WindowAction::CopyConfiguration(text) => {
                 context.copy_text(text);
                 let next = "Paste it into the configuration of your client.".to_owned();
-                self.notices.tell(ToastTone::Good, "Copied the configuration", vec![next]);
+                self.notices.show(ToastTone::Good, "Copied the configuration", vec![next]);
             }
             WindowAction::CloseDialog => self.dialogs.close(),
             WindowAction::DropNudges => self.nudge.clear(),
             WindowAction::OpenProposal(id) => self.deliver(ReviewMessage::Open(id), context),
             WindowAction::CloseProposal => self.deliver(ReviewMessage::Close, context),
             WindowAction::StartPreview(shown) => self.start_preview(shown, context),
-            WindowAction::LookAt(session) => self.session.looked_at = Some(session),
+            WindowAction::LookAt(session) => self.session.visible_preview = Some(session),
             WindowAction::SetOverriding(on) => self.session.overriding = on,
             WindowAction::Promote(which) => {
                 self.change(Command::PromoteOverrides(which), |result| Some(WindowAction::Promoted(result)));
@@ -97,7 +97,7 @@ impl Workbench {
             }
             WindowAction::StartDemo => self.start_demo(),
             WindowAction::OpenServer(server) => {
-                self.panels.upstreams.open(server);
+                self.panels.managed_servers.open(server);
                 self.dock.show(PanelId::Upstreams);
             }
             WindowAction::TakeBack(revision) => {
@@ -113,7 +113,7 @@ impl Workbench {
                     Ordering::Greater => {
                         let more = vec!["Revert it in the log to keep later changes.".to_owned()];
                         let message = "Nothing was undone: the workspace has changed since.";
-                        self.notices.tell(ToastTone::Bad, message, more);
+                        self.notices.show(ToastTone::Bad, message, more);
                     }
                 }
             }
@@ -149,7 +149,7 @@ impl Workbench {
                 }
             }
             WindowAction::Welcome(response) => self.receive_welcome(response, context),
-            WindowAction::Upstream { request, response } => self.receive_upstream(request, response),
+            WindowAction::Upstream { request, response } => self.receive_upstream(request, *response),
         }
     }
 
@@ -166,7 +166,7 @@ impl Workbench {
         match result {
             Ok(applied) => {
                 self.session.unsaved.clear();
-                self.notices.tell(ToastTone::Good, applied.summary, Vec::new());
+                self.notices.show(ToastTone::Good, applied.summary, Vec::new());
             }
             Err(refusal) => {
                 let failed = refusal.failed.iter();

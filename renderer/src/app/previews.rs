@@ -1,7 +1,9 @@
 //! Starts and follows previews.
 
 use super::Workbench;
-use crate::{commands::CommandId as Id, panel_id::PanelId, preview_display::showable, view::WindowAction};
+use crate::{
+    commands::CommandId as Id, panel_id::PanelId, preview_display::preview_target, view::WindowAction,
+};
 use egui::Context;
 use shared_protocol::{
     preview_sessions::{PreviewId, PreviewSessionStatus, PreviewTarget},
@@ -14,10 +16,10 @@ impl Workbench {
     /// Forgets the state of sessions that ended.
     pub(super) fn update_previews(&mut self, context: &Context) {
         let sessions: Vec<PreviewId> =
-            self.replica.previews().sessions.iter().map(|session| session.id).collect();
-        self.panels.preview.keep(&sessions);
+            self.replica.previews.sessions.iter().map(|session| session.id).collect();
+        self.panels.preview.retain(&sessions);
         // A selection in a component preview is on no board, so the board selection is cleared for the inspector.
-        let looked_at = self.view().and_then(|view| view.looked_at);
+        let looked_at = self.view().and_then(|view| view.visible_preview);
         let picked = looked_at
             .filter(|session| !matches!(session.shows, PreviewTarget::Route(_)))
             .and_then(|session| Some((session.id, session.selected.as_ref()?.instance.clone())));
@@ -34,13 +36,13 @@ impl Workbench {
         if let PreviewTarget::Route(page) = &shown {
             self.session.reveal = vec![*page];
         }
-        let there = self.replica.previews().sessions.iter().find(|session| session.shows == shown);
+        let there = self.replica.previews.sessions.iter().find(|session| session.shows == shown);
         if let Some(session) = there {
             let (id, ended) = (
                 session.id,
                 matches!(session.state, PreviewSessionStatus::Stopped | PreviewSessionStatus::Failed(_)),
             );
-            self.session.looked_at = Some(id);
+            self.session.visible_preview = Some(id);
             if ended {
                 self.request(RestartPreview { session: id }, WindowAction::of_refusal);
             }
@@ -53,10 +55,10 @@ impl Workbench {
 
     pub(super) fn run_preview_command(&mut self, id: Id, context: &Context) {
         let Some(view) = self.view() else { return };
-        let session = view.looked_at.map(|session| (session.id, session.mode));
+        let session = view.visible_preview.map(|session| (session.id, session.mode));
         match (id, session) {
             (Id::PreviewSelection, _) => {
-                if let Some(shown) = showable(&view) {
+                if let Some(shown) = preview_target(&view) {
                     self.start_preview(shown, context);
                 }
             }

@@ -1,6 +1,6 @@
 //! The board with the open proposal on it: as an overlay, side by side, or as a list.
 
-use super::{ReviewMode, Workbench, dispatch::CommandQueue, view_of};
+use super::{ReviewMode, Workbench, build_view, dispatch::CommandQueue};
 use crate::features::review::ProposalLook;
 use canvas::{BoardScene, ProposalLayer, ShownProposal};
 use egui::{Context, Key, Panel, Ui};
@@ -9,31 +9,31 @@ use shared_protocol::BoardId;
 impl Workbench {
     /// Shows the workspace, or the proposal that is edited.
     pub(super) fn update_review_mode(&mut self, context: &Context) {
-        let mode = match self.review.edited() {
+        let mode = match self.review.edited_workspace() {
             Some(edited) => ReviewMode::Editing(edited.clone()),
             None if self.review.is_reviewing() => ReviewMode::Looking,
             None => ReviewMode::Off,
         };
-        let was_editing = self.session.review.edited().is_some();
+        let was_editing = self.session.review.edited_workspace().is_some();
         self.session.review = mode;
-        if was_editing != self.session.review.edited().is_some() {
+        if was_editing != self.session.review.edited_workspace().is_some() {
             // Half-typed text belongs to the state that was shown.
             context.memory_mut(|memory| memory.stop_text_input());
-            self.keep_what_exists();
+            self.prune_missing();
         }
     }
 
     /// The board with the open proposal on it.
     pub(super) fn board_ui(&mut self, ui: &mut Ui, queue: &mut CommandQueue) {
-        if self.review.opened().is_none() {
+        if self.review.open_review().is_none() {
             return self.canvas_ui(ui, queue);
         }
         let blinking = self.is_blinking(ui);
         let look = self.review.look();
         let mut held = false;
         Panel::top("proposal strip").frame(egui::Frame::NONE).show(ui, |ui| {
-            let counts = self.counted();
-            let view = view_of(&self.replica, &self.session, &self.theme, counts);
+            let counts = self.badge_counts();
+            let view = build_view(&self.replica, &self.session, &self.theme, counts);
             if let (Some(view), context) = (view, ui.ctx().clone()) {
                 held = queue.feature(&view, &context, |cx| self.review.strip_ui(ui, cx, blinking));
             }
@@ -49,8 +49,8 @@ impl Workbench {
         }
         egui::CentralPanel::no_frame().show(ui, |ui| match self.review.look() {
             ProposalLook::List => {
-                let counts = self.counted();
-                let view = view_of(&self.replica, &self.session, &self.theme, counts);
+                let counts = self.badge_counts();
+                let view = build_view(&self.replica, &self.session, &self.theme, counts);
                 if let (Some(view), context) = (view, ui.ctx().clone()) {
                     queue.feature(&view, &context, |cx| self.review.list_ui(ui, cx));
                 }
@@ -62,7 +62,9 @@ impl Workbench {
     }
 
     fn is_blinking(&self, ui: &Ui) -> bool {
-        let Some(opened) = self.review.opened().filter(|opened| !opened.is_followed) else { return false };
+        let Some(opened) = self.review.open_review().filter(|opened| !opened.is_followed) else {
+            return false;
+        };
         let (now, held) = ui.input(|input| (input.time, input.key_down(Key::B) && !input.modifiers.any()));
         let typing = ui.ctx().text_edit_focused();
         let blinks = (held && !typing) || now < self.review.blink_until;
@@ -117,7 +119,9 @@ impl Workbench {
         let Some(board) = self.session.board else { return };
         let shown = layer.and_then(|layer| self.shown_proposal(board, layer));
         let viewport = self.viewport();
-        let Some(proposed) = self.review.opened().and_then(|opened| opened.proposed.clone()) else { return };
+        let Some(proposed) = self.review.open_review().and_then(|opened| opened.proposed.clone()) else {
+            return;
+        };
         let canvas = self.review.canvas(board, &proposed);
         if let Some(viewport) = viewport.filter(|viewport| *viewport != canvas.viewport()) {
             canvas.set_viewport(viewport);
@@ -148,9 +152,9 @@ impl Workbench {
     }
 
     pub(super) fn shown_proposal(&self, board: BoardId, layer: ProposalLayer) -> Option<ShownProposal> {
-        let opened = self.review.opened()?;
+        let opened = self.review.open_review()?;
         let proposed = opened.proposed.as_ref()?.board(board)?;
-        let (board, chosen) = (proposed.clone(), opened.drawn().clone());
-        Some(ShownProposal { board, chosen, focus: opened.focus.clone(), layer })
+        let (board, chosen) = (proposed.clone(), opened.accepted_for_drawing().clone());
+        Some(ShownProposal { board, selected: chosen, focus: opened.focus.clone(), layer })
     }
 }

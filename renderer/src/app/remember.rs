@@ -13,7 +13,7 @@ impl Workbench {
     /// Restores the panels of this workspace, and the user's settings unless they were changed in this window.
     pub(super) fn restore(&mut self, presence: &Presence, context: &Context) {
         self.sent_layout = layout_from_text(&presence.window);
-        self.dock = Dock::of(self.sent_layout.clone());
+        self.dock = Dock::from_layout(self.sent_layout.clone());
         if !self.has_changed_settings {
             self.settings = WindowSettings::from_text(&presence.settings);
             self.sent_settings = self.settings.clone();
@@ -50,7 +50,7 @@ impl Workbench {
     }
 
     /// Schedules a presence update when the layout or the settings have changed.
-    pub(super) fn remember(&mut self, context: &Context) {
+    pub(super) fn schedule_presence_if_changed(&mut self, context: &Context) {
         if self.replica.workspace().is_none() {
             return;
         }

@@ -15,7 +15,7 @@ use crate::{
     link_to::TraceLinkPicker,
     node_placement::container_at,
     panel_id::PanelId,
-    panels::{notices::ToastTone, upstreams::AddServerMethod},
+    panels::{managed_servers::AddServerMethod, notices::ToastTone},
     quick_add::QuickAdd,
     report_problem::ProblemReportDialog,
     saved_state::ThemeChoice,
@@ -27,7 +27,7 @@ use crate::{
 use authority::may_contain;
 use canvas::{BoardScene, Canvas};
 use egui::{Context, ViewportCommand};
-use shared_protocol::text::counted;
+use shared_protocol::text::count_noun;
 use shared_protocol::{
     BoardId, BoardKind, BoardPoint, Command, ElementId, GraphFragment, NodeId, NodeRef,
     command::{LayoutAxis, NodeAlignment},
@@ -43,7 +43,7 @@ impl Workbench {
     pub(super) fn run_command(&mut self, id: Id, context: &Context) {
         match id {
             Id::Welcome => self.overlays.welcome = Some(WelcomePage::default()),
-            Id::OpenFolder => self.ask_path(PathPurpose::OpenWorkspace, context),
+            Id::OpenFolder => self.open_path_dialog(PathPurpose::OpenWorkspace, context),
             Id::OpenExample => self.perform(WindowAction::open_example(), context),
             Id::StartDemo => self.start_demo(),
             Id::Save => self.save(context),
@@ -83,7 +83,7 @@ impl Workbench {
             Id::DistributeVertically => {
                 self.on_selected(|nodes| Command::Distribute { nodes, along: LayoutAxis::Vertical })
             }
-            Id::Tidy => self.tidy(),
+            Id::Tidy => self.tidy_selection(),
             Id::Nudge(towards, reach) => self.nudge(towards.step(reach)),
             Id::NewBoard => {
                 let kind =
@@ -141,7 +141,7 @@ impl Workbench {
             Id::Run(operation) => self.deliver(TerraformMessage::Run(operation), context),
             Id::CancelRun => self.deliver(TerraformMessage::CancelRun, context),
             Id::ShowChanges => self.deliver(TerraformMessage::ShowChanges, context),
-            Id::ImportTerraform => self.ask_path(PathPurpose::ImportTerraform, context),
+            Id::ImportTerraform => self.open_path_dialog(PathPurpose::ImportTerraform, context),
             Id::Settings => self.overlays.settings = Some(SettingsPage::default()),
             Id::ReviewNext => self.deliver(ReviewMessage::Step { forwards: true }, context),
             Id::ReviewPrevious => self.deliver(ReviewMessage::Step { forwards: false }, context),
@@ -158,13 +158,13 @@ impl Workbench {
     }
 
     /// Returns whether a toggle is on, for the marks in menus.
-    pub(super) fn is_on(&self, id: Id) -> bool {
+    pub(super) fn is_toggled(&self, id: Id) -> bool {
         match id {
             Id::ToggleSide(side) => self.dock.is_side_shown(side),
             Id::Panel(panel) => self.dock.is_in_front(panel),
             Id::ToggleMinimap => self.settings.minimap,
             Id::PreviewInspect => {
-                let looked_at = self.view().and_then(|view| view.looked_at);
+                let looked_at = self.view().and_then(|view| view.visible_preview);
                 looked_at.is_some_and(|session| session.mode == PreviewMode::Inspect)
             }
             Id::ReviewOverlay => self.review.is_reviewing() && self.review.look() == ProposalLook::Overlay,
@@ -178,21 +178,21 @@ impl Workbench {
         }
     }
 
-    pub(super) fn ask_path(&mut self, purpose: PathPurpose, context: &Context) {
+    pub(super) fn open_path_dialog(&mut self, purpose: PathPurpose, context: &Context) {
         let root = self.replica.workspace().map_or("", |workspace| workspace.root.as_str());
-        self.dialogs.ask_path(purpose, root, context);
+        self.dialogs.open_path_dialog(purpose, root, context);
     }
 
     /// Saves, including text that is being typed in the inspector.
     fn save(&mut self, context: &Context) {
         self.deliver(InspectorMessage::CommitText, context);
         if self.dock.is_in_front(PanelId::Reader) {
-            self.save_page(context);
+            self.save_page();
         }
         self.perform(
             WindowAction::request_then(SaveFiles {}, |saved| match saved.files.len() {
                 0 => WindowAction::notify("Saved", vec!["Nothing had changed.".to_owned()]),
-                count => WindowAction::notify(format!("Saved {}", counted(count, "file")), Vec::new()),
+                count => WindowAction::notify(format!("Saved {}", count_noun(count, "file")), Vec::new()),
             }),
             context,
         );
@@ -202,7 +202,7 @@ impl Workbench {
         let Some(view) = self.view() else { return };
         let Some(board) = view.board() else { return };
         let purpose = PathPurpose::Export { board: board.id, suggestion: format!("{}.png", board.name) };
-        self.ask_path(purpose, context);
+        self.open_path_dialog(purpose, context);
     }
 
     fn copy(&mut self, context: &Context) {
@@ -218,7 +218,7 @@ impl Workbench {
     pub(super) fn paste(&mut self, text: &str) {
         let Some(fragment) = clipboard::from_text(text) else {
             let more = vec!["Copy nodes on a board first.".to_owned()];
-            self.notices.tell(ToastTone::Bad, "The clipboard contains no nodes.", more);
+            self.notices.show(ToastTone::Bad, "The clipboard contains no nodes.", more);
             return;
         };
         let Some(view) = self.view() else { return };
@@ -289,7 +289,7 @@ impl Workbench {
         let Some(view) = self.view() else { return };
         let [from] = view.selected_nodes()[..] else {
             let more = vec!["Select the node to connect from.".to_owned()];
-            return self.notices.tell(ToastTone::Bad, "Select exactly one node to connect.", more);
+            return self.notices.show(ToastTone::Bad, "Select exactly one node to connect.", more);
         };
         if let Some(from) = view.snapshot.node(from) {
             self.overlays.connect_to = Some(ConnectPicker::new(view.snapshot, from));
@@ -301,7 +301,7 @@ impl Workbench {
         let Some(view) = self.view() else { return };
         let [from] = view.selected_nodes()[..] else {
             let more = vec!["Select the node to link from.".to_owned()];
-            return self.notices.tell(ToastTone::Bad, "Select exactly one node to link.", more);
+            return self.notices.show(ToastTone::Bad, "Select exactly one node to link.", more);
         };
         let popup = TraceLinkPicker::new(&view, end_of(&view, from));
         self.overlays.link_to = Some(popup);
@@ -370,7 +370,7 @@ impl Workbench {
     }
 
     /// Tidies the selection, or all nodes at the top level of the board.
-    fn tidy(&mut self) {
+    fn tidy_selection(&mut self) {
         let Some(view) = self.view() else { return };
         let Some(board) = view.board else { return };
         let selected = self.outermost_selected();
@@ -386,21 +386,21 @@ impl Workbench {
 
     /// The canvas of a board, of the workspace or of the proposal that is edited.
     fn shown_canvas(&self, board: BoardId) -> Option<&Canvas> {
-        match self.session.review.edited() {
+        match self.session.review.edited_workspace() {
             Some(_) => self.review.known_canvas(board),
             None => self.canvases.get(&board),
         }
     }
 
     fn shown_canvas_mut(&mut self, board: BoardId) -> Option<&mut Canvas> {
-        match self.session.review.edited().cloned() {
+        match self.session.review.edited_workspace().cloned() {
             Some(edited) => Some(self.review.canvas(board, &edited)),
             None => self.canvases.get_mut(&board),
         }
     }
 
     fn zoom(&mut self, id: Id, context: &Context) {
-        let view = super::view_of(&self.replica, &self.session, &self.theme, self.counted());
+        let view = super::build_view(&self.replica, &self.session, &self.theme, self.badge_counts());
         let Some(view) = view else { return };
         let Some(board) = view.board else { return };
         let Some(canvas) = self.canvases.get_mut(&board) else { return };

@@ -1,6 +1,6 @@
 //! Performs actions on specs and handles their responses.
 
-use super::Workbench;
+use super::{Workbench, dispatch::WindowCommand};
 use crate::{
     commands::CommandId as Id,
     dialogs::ModalDialog,
@@ -31,17 +31,16 @@ impl Workbench {
             }
             SpecAction::Close(page) => self.close_page(&page),
             SpecAction::Edit(entity) => self.panels.specs.edit(&entity),
-            SpecAction::Save => self.save_page(context),
-            SpecAction::AskDelete(entity) => self.ask_delete(entity),
+            SpecAction::Save => self.save_page(),
+            SpecAction::AskDelete(entity) => self.confirm_delete(entity),
             SpecAction::Delete(entity) => {
-                let mut actions = Vec::new();
-                self.panels.specs.delete(&entity, &mut actions);
-                self.perform_all(actions, context);
+                self.panels.specs.delete(&entity);
+                self.send_spec_requests();
             }
             SpecAction::AskMap(bundle, around) => {
                 self.dialogs.open(ModalDialog::DrawMap { bundle, around, depth: REACH });
             }
-            SpecAction::DrawMap { bundle, around, depth } => self.draw_map(bundle, around, depth, context),
+            SpecAction::DrawMap { bundle, around, depth } => self.draw_map(bundle, around, depth),
             SpecAction::ShowOnMap(entity) => self.show_on_map(entity, context),
         }
     }
@@ -49,12 +48,12 @@ impl Workbench {
     pub(super) fn run_spec_command(&mut self, id: Id, context: &Context) {
         match id {
             Id::SpecBack => {
-                self.session.history.back();
-                self.turned();
+                self.session.history.go_back();
+                self.handle_navigation();
             }
             Id::SpecForward => {
                 self.session.history.forward();
-                self.turned();
+                self.handle_navigation();
             }
             _ => {}
         }
@@ -101,14 +100,14 @@ impl Workbench {
                 if self.session.history.current() == Some(&page) {
                     self.session.history.replace(SpecPage::Entity(entity));
                 } else {
-                    self.session.history.forget(&page);
+                    self.session.history.remove(&page);
                 }
-                self.turned();
-                self.notices.tell(ToastTone::Good, format!("Created {id}"), Vec::new());
+                self.handle_navigation();
+                self.notices.show(ToastTone::Good, format!("Created {id}"), Vec::new());
             }
             SpecOutcome::Deleted(entity) => {
                 let more = vec!["Undo restores it.".to_owned()];
-                self.notices.tell(ToastTone::Good, format!("Deleted {}", entity.id), more);
+                self.notices.show(ToastTone::Good, format!("Deleted {}", entity.id), more);
                 self.close_page(&SpecPage::Entity(entity));
             }
         }
@@ -125,52 +124,50 @@ impl Workbench {
 
     fn open_page(&mut self, page: SpecPage) {
         self.session.history.open(page);
-        self.turned();
+        self.handle_navigation();
     }
 
-    fn turned(&mut self) {
-        self.panels.specs.turned(self.session.history.current());
+    fn handle_navigation(&mut self) {
+        self.panels.specs.handle_navigation(self.session.history.current());
         self.dock.show(PanelId::Reader);
     }
 
     fn close_page(&mut self, page: &SpecPage) {
-        self.session.history.forget(page);
-        self.panels.specs.turned(self.session.history.current());
+        self.session.history.remove(page);
+        self.panels.specs.handle_navigation(self.session.history.current());
         if self.session.history.current().is_none() {
             self.dock.close(PanelId::Reader);
         }
     }
 
     /// Saves the page in front.
-    pub(super) fn save_page(&mut self, context: &Context) {
+    pub(super) fn save_page(&mut self) {
         let Some(page) = self.session.history.current().cloned() else { return };
-        let mut actions = Vec::new();
-        self.panels.specs.save(&page, &mut actions);
-        self.perform_all(actions, context);
+        self.panels.specs.save(&page);
+        self.send_spec_requests();
     }
 
-    fn ask_delete(&mut self, entity: EntityRef) {
+    fn confirm_delete(&mut self, entity: EntityRef) {
         let referrers = self.panels.specs.referrers(&entity);
         self.dialogs.open(ModalDialog::DeleteEntity { entity, referrers });
     }
 
-    fn draw_map(&mut self, bundle: String, around: Option<EntityRef>, depth: u32, context: &Context) {
-        let mut actions = Vec::new();
-        self.panels.specs.draw_map(DrawMap { bundle, around, depth }, &mut actions);
-        self.perform_all(actions, context);
+    fn draw_map(&mut self, bundle: String, around: Option<EntityRef>, depth: u32) {
+        self.panels.specs.draw_map(DrawMap { bundle, around, depth });
+        self.send_spec_requests();
     }
 
     fn show_on_map(&mut self, entity: EntityRef, context: &Context) {
         let Some(view) = self.view() else { return };
         match node_of(view.snapshot, view.board, &entity) {
             Some(node) => self.perform(WindowAction::Reveal(ElementId::Node(node)), context),
-            None => self.draw_map(entity.bundle.clone(), Some(entity), REACH, context),
+            None => self.draw_map(entity.bundle.clone(), Some(entity), REACH),
         }
     }
 
-    fn perform_all(&mut self, actions: Vec<WindowAction>, context: &Context) {
-        for action in actions {
-            self.perform(action, context);
+    pub(super) fn send_spec_requests(&mut self) {
+        for request in self.panels.specs.take_requests() {
+            self.send(request.map(WindowCommand::Action));
         }
     }
 }

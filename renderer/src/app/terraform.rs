@@ -26,11 +26,12 @@ impl Workbench {
         let now = TerraformBoard {
             board: board.id,
             revision: workspace.snapshot.revision(),
-            told: of_board(self.replica.terraform(), board.id),
+            view: of_board(&self.replica.terraform, board.id),
             time: context.input(|input| input.time),
         };
         let answers = &mut self.session.terraform;
-        let again = queue.sender(|commands| self.terraform.follow(&now, visible, answers, commands));
+        let again =
+            queue.sender(|commands| self.terraform.request_outdated(&now, visible, answers, commands));
         if let Some(seconds) = again {
             context.request_repaint_after(Duration::from_secs_f64(seconds + 0.01));
         }
@@ -39,8 +40,8 @@ impl Workbench {
     /// Draws the deployment status of nodes as main last sent it.
     pub(super) fn update_standings(&mut self) {
         for (board, canvas) in &mut self.canvases {
-            canvas.set_standings(
-                of_board(self.replica.terraform(), *board).and_then(BoardDeployStatus::from_board),
+            canvas.set_deploy_status(
+                of_board(&self.replica.terraform, *board).and_then(BoardDeployStatus::from_board),
             );
         }
     }

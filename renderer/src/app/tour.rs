@@ -1,6 +1,6 @@
 //! The demo with its tour, and responses for the welcome page.
 
-use super::{Workbench, dispatch::CommandQueue, view_of};
+use super::{Workbench, build_view, dispatch::CommandQueue};
 use crate::{
     panels::notices::ToastTone,
     tour::{Tour, TourProgress},
@@ -35,12 +35,12 @@ impl Workbench {
         self.tour = is_wanted.then(|| Tour::Going(TourProgress::default()));
     }
 
-    pub(super) fn tour_ui(&mut self, context: &Context, actions: &mut Vec<WindowAction>) {
-        let counts = self.counted();
+    pub(super) fn tour_ui(&mut self, context: &Context) {
+        let counts = self.badge_counts();
         let (Some(Tour::Going(steps)), Some(area)) = (&mut self.tour, self.canvas_area) else { return };
-        let Some(view) = view_of(&self.replica, &self.session, &self.theme, counts) else { return };
+        let Some(view) = build_view(&self.replica, &self.session, &self.theme, counts) else { return };
         let area = Rect::from_min_size(pos2(area.x, area.y), vec2(area.w, area.h));
-        if !steps.show_ui(context, &view, area, actions) {
+        if !steps.show_ui(context, &view, area) {
             self.tour = None;
         }
     }
@@ -53,7 +53,7 @@ impl Workbench {
             // A workspace was opened or created, so the choice is done.
             (WelcomeResponse::Opened(OpenedWorkspace::Opened), welcome) => *welcome = None,
             (WelcomeResponse::Opened(OpenedWorkspace::NeedsChoice(folder)), welcome) => {
-                *welcome = Some(WelcomePage::about(Some(folder)));
+                *welcome = Some(WelcomePage::for_folder(Some(folder)));
             }
             (WelcomeResponse::Imported(imported), _) => {
                 self.show_imported_workspace();
@@ -83,6 +83,6 @@ impl Workbench {
         self.overlays.welcome = None;
         let root = self.workspace().map_or_else(String::new, |workspace| workspace.root.clone());
         let more = vec![root, "Your Terraform files stay as they are.".to_owned()];
-        self.notices.tell(ToastTone::Good, "Created a workspace for the imported folder", more);
+        self.notices.show(ToastTone::Good, "Created a workspace for the imported folder", more);
     }
 }

@@ -69,7 +69,7 @@ impl KeyChord {
 }
 
 /// Removes the presses of these keys from the input, so that no other handler sees them, and returns their number.
-pub(crate) fn pressed(events: &mut Vec<Event>, keys: KeyChord) -> usize {
+pub(crate) fn consume_presses(events: &mut Vec<Event>, keys: KeyChord) -> usize {
     let before = events.len();
     events.retain(|event| {
         !matches!(event, Event::Key { key, physical_key, pressed: true, modifiers, .. }
@@ -89,7 +89,7 @@ mod tests {
     #[test]
     fn keys_match_by_sign_or_by_place_and_with_exact_modifiers() {
         let ctrl = Modifiers { ctrl: true, command: true, ..Modifiers::NONE };
-        let check = |mut events: Vec<Event>, keys: KeyChord| pressed(&mut events, keys) == 1;
+        let check = |mut events: Vec<Event>, keys: KeyChord| consume_presses(&mut events, keys) == 1;
         assert!(check(press(Key::Z, None, ctrl), KeyChord::ctrl(Key::Z)));
         assert!(!check(press(Key::Z, None, ctrl | Modifiers::SHIFT), KeyChord::ctrl(Key::Z)));
         assert!(check(

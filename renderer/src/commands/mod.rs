@@ -2,13 +2,13 @@
 //! sheet all read it, so they cannot disagree.
 
 #[cfg(test)]
-mod docs;
+mod docs_tests;
 mod facts;
 mod keys;
 mod table;
 
 pub(crate) use facts::CommandFacts;
-pub(crate) use keys::{KeyChord, pressed};
+pub(crate) use keys::{KeyChord, consume_presses};
 pub(crate) use table::COMMANDS;
 
 use crate::panel_id::{PanelId, PanelSide};

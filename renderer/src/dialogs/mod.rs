@@ -24,11 +24,11 @@ fn new_title(template: WorkspaceTemplate) -> &'static str {
 
 /// The start folder for choosing another workspace: the parent of this one, or the home folder when this workspace lies
 /// in a hidden folder, as the example does.
-fn beside(root: &str) -> PathBuf {
-    beside_or_at(root, std::env::var_os("HOME").map(PathBuf::from))
+fn start_folder(root: &str) -> PathBuf {
+    parent_or_home(root, std::env::var_os("HOME").map(PathBuf::from))
 }
 
-fn beside_or_at(root: &str, home: Option<PathBuf>) -> PathBuf {
+fn parent_or_home(root: &str, home: Option<PathBuf>) -> PathBuf {
     let root = Path::new(root);
     let is_hidden = root.iter().any(|part| part.as_encoded_bytes().starts_with(b"."));
     let home = home.filter(|home| is_hidden && home.is_absolute());
@@ -56,7 +56,7 @@ impl Dialogs {
     }
 
     /// Opens the native path dialog, or a modal with a text field when no native dialog is available.
-    pub(crate) fn ask_path(&mut self, purpose: PathPurpose, root: &str, context: &Context) {
+    pub(crate) fn open_path_dialog(&mut self, purpose: PathPurpose, root: &str, context: &Context) {
         if self.native.is_some() {
             return;
         }
@@ -66,26 +66,22 @@ impl Dialogs {
         }
     }
 
-    /// Handles the result of the native dialog, if there is one.
-    pub(crate) fn receive(&mut self, root: &str, actions: &mut Vec<WindowAction>) {
-        let Some((purpose, picked)) = &self.native else { return };
-        let Ok(picked) = picked.try_recv() else { return };
+    /// Handles the result of the native dialog, if there is one. Returns the action that follows from it.
+    pub(crate) fn receive(&mut self, root: &str) -> Option<WindowAction> {
+        let (_, picked) = self.native.as_ref()?;
+        let picked = picked.try_recv().ok()?;
+        let (purpose, _) = self.native.take()?;
         match picked {
-            PickedPath::Path(path) => actions.push(purpose.action(path)),
+            PickedPath::Path(path) => return Some(purpose.action(path)),
             PickedPath::Cancelled => {}
-            PickedPath::Unavailable(why) => self.modal = Some(ModalDialog::path(purpose.clone(), root, why)),
+            PickedPath::Unavailable(why) => self.modal = Some(ModalDialog::path(purpose, root, why)),
         }
-        self.native = None;
+        None
     }
 
-    pub(crate) fn show_ui(
-        &mut self,
-        context: &Context,
-        view: &FrameView<'_>,
-        actions: &mut Vec<WindowAction>,
-    ) {
+    pub(crate) fn show_ui(&mut self, context: &Context, view: &FrameView<'_>) {
         if let Some(modal) = &mut self.modal
-            && !modal.show_ui(context, view, actions)
+            && !modal.show_ui(context, view)
         {
             self.modal = None;
         }
@@ -100,8 +96,8 @@ mod tests {
     fn a_new_workspace_is_not_put_into_a_hidden_folder() {
         let home = Some(PathBuf::from("/home/ada"));
         let example = "/home/ada/.local/share/draftboard/example";
-        assert_eq!(beside_or_at(example, home.clone()), Path::new("/home/ada"));
-        assert_eq!(beside_or_at("/home/ada/work/shop", home), Path::new("/home/ada/work"));
-        assert_eq!(beside_or_at("/srv/.hidden/shop", None), Path::new("/srv/.hidden"));
+        assert_eq!(parent_or_home(example, home.clone()), Path::new("/home/ada"));
+        assert_eq!(parent_or_home("/home/ada/work/shop", home), Path::new("/home/ada/work"));
+        assert_eq!(parent_or_home("/srv/.hidden/shop", None), Path::new("/srv/.hidden"));
     }
 }

@@ -51,7 +51,7 @@ impl ModalDialog {
         let path = match &purpose {
             PathPurpose::ImportTerraform => root.to_owned(),
             PathPurpose::OpenWorkspace | PathPurpose::OpenTerraform => {
-                super::beside(root).display().to_string()
+                super::start_folder(root).display().to_string()
             }
             PathPurpose::NewWorkspace { template } => {
                 let name = match template {
@@ -61,7 +61,7 @@ impl ModalDialog {
                     WorkspaceTemplate::Spec => "spec",
                     WorkspaceTemplate::Example => "example",
                 };
-                super::beside(root).join(name).display().to_string()
+                super::start_folder(root).join(name).display().to_string()
             }
             PathPurpose::Export { suggestion, .. } => format!("{root}/{suggestion}"),
             PathPurpose::ExportAudit => format!("{root}/{}", PathPurpose::AUDIT_FILE),
@@ -100,12 +100,7 @@ impl ModalDialog {
     }
 
     /// Returns `false` when the modal closes.
-    pub(super) fn show_ui(
-        &mut self,
-        context: &Context,
-        view: &FrameView<'_>,
-        actions: &mut Vec<WindowAction>,
-    ) -> bool {
+    pub(super) fn show_ui(&mut self, context: &Context, view: &FrameView<'_>) -> bool {
         let is_destructive = matches!(self, Self::RemoveBoard { .. } | Self::DeleteEntity { .. });
         let (title, button) = (self.title(), self.button());
         let look = ModalLook { title, button, width: 360.0, is_destructive, confirms_with_enter: true };
@@ -116,7 +111,7 @@ impl ModalDialog {
         match outcome {
             ModalOutcome::Open => return true,
             ModalOutcome::Closed => {}
-            ModalOutcome::Confirmed(action) => actions.push(action),
+            ModalOutcome::Confirmed(action) => view.act(action),
         }
         false
     }
@@ -143,7 +138,7 @@ impl ModalDialog {
             Self::RemoveBoard { board } => {
                 let title = view.snapshot.board(*board).map_or("this board", |board| board.title.as_str());
                 let nodes = view.snapshot.nodes_on(*board).count();
-                let what = shared_protocol::text::counted(nodes, "node");
+                let what = shared_protocol::text::count_noun(nodes, "node");
                 ui.label(format!("Removes “{title}” and the {what} on it. Undo restores them."));
             }
             Self::DeleteEntity { entity, referrers } => delete_ui(ui, view, entity, referrers),

@@ -1,6 +1,6 @@
 //! Native file dialogs, each on its own thread.
 
-use super::{beside, new_title};
+use super::{new_title, start_folder};
 use crate::view::PathPurpose;
 use crossbeam_channel::{Receiver, bounded};
 use std::{
@@ -32,7 +32,7 @@ pub(super) fn pick(
     let (purpose, root) = (purpose.clone(), root.to_owned());
     let spawned = thread::Builder::new().name("file-dialog".into()).spawn(move || {
         let started = Instant::now();
-        let told = match ask(&purpose, &root) {
+        let told = match open_dialog(&purpose, &root) {
             Some(path) => match path.into_os_string().into_string() {
                 Ok(path) => PickedPath::Path(path),
                 Err(_) => {
@@ -54,20 +54,20 @@ pub(super) fn pick(
         .map_err(|error| format!("Cannot start the file dialog: {error}. Type the path instead."))
 }
 
-fn ask(purpose: &PathPurpose, root: &str) -> Option<PathBuf> {
+fn open_dialog(purpose: &PathPurpose, root: &str) -> Option<PathBuf> {
     let dialog = rfd::FileDialog::new();
     match purpose {
         PathPurpose::OpenWorkspace => {
-            dialog.set_title("Open workspace").set_directory(beside(root)).pick_folder()
+            dialog.set_title("Open workspace").set_directory(start_folder(root)).pick_folder()
         }
         PathPurpose::NewWorkspace { template } => {
-            dialog.set_title(new_title(*template)).set_directory(beside(root)).pick_folder()
+            dialog.set_title(new_title(*template)).set_directory(start_folder(root)).pick_folder()
         }
         PathPurpose::ImportTerraform => {
             dialog.set_title("Import Terraform folder").set_directory(root).pick_folder()
         }
         PathPurpose::OpenTerraform => {
-            dialog.set_title("Open Terraform folder").set_directory(beside(root)).pick_folder()
+            dialog.set_title("Open Terraform folder").set_directory(start_folder(root)).pick_folder()
         }
         PathPurpose::ExportAudit => dialog
             .set_title("Export audit")

@@ -35,7 +35,7 @@ pub(super) struct DockBehaviour<'a> {
     bare: Option<TileId>,
     canvas: Option<TileId>,
     canvas_group: Option<TileId>,
-    wanted: Option<PanelId>,
+    focus_request: Option<PanelId>,
     used: Option<PanelId>,
     edited: bool,
     dropped: bool,
@@ -52,10 +52,10 @@ impl<'a> DockBehaviour<'a> {
         Self {
             theme,
             content,
-            bare: tiling.bare(),
+            bare: tiling.canvas_only_group(),
             canvas,
             canvas_group: canvas.and_then(|canvas| tiling.tree.tiles.parent_of(canvas)),
-            wanted,
+            focus_request: wanted,
             used: None,
             edited: false,
             dropped: false,
@@ -63,15 +63,15 @@ impl<'a> DockBehaviour<'a> {
     }
 
     /// Returns whether a person resized, selected or moved a tile in this frame.
-    pub(super) fn edited(&self) -> bool {
+    pub(super) fn has_edited(&self) -> bool {
         self.edited
     }
 
-    pub(super) fn dropped(&self) -> bool {
+    pub(super) fn has_dropped(&self) -> bool {
         self.dropped
     }
 
-    pub(super) fn used(&self) -> Option<PanelId> {
+    pub(super) fn used_panel(&self) -> Option<PanelId> {
         self.used
     }
 
@@ -96,10 +96,11 @@ impl Behavior<PanelId> for DockBehaviour<'_> {
     fn pane_ui(&mut self, ui: &mut Ui, _tile: TileId, panel: &mut PanelId) -> UiResponse {
         let room = ui.max_rect();
         ui.set_clip_rect(room.intersect(ui.clip_rect()));
-        let margin = panel.def().margin;
+        let margin = panel.definition().margin;
         ui.painter().rect_filled(room, 0, self.theme.surface_panel);
         // Widget ids depend on the panel and not on its position, so typed text, scroll offset and focus move with it.
-        let builder = UiBuilder::new().max_rect(room - margin).scope_id(Id::unique(("panel", panel.word())));
+        let builder =
+            UiBuilder::new().max_rect(room - margin).scope_id(Id::unique(("panel", panel.keyword())));
         ui.scope_builder(builder, |ui| self.content.panel_ui(*panel, ui));
         if ui.input(|input| input.pointer.any_pressed()) && ui.rect_contains_pointer(room) {
             self.used = Some(*panel);
@@ -122,10 +123,10 @@ impl Behavior<PanelId> for DockBehaviour<'_> {
         let text = self.tab_title_for_tile(tiles, tile);
         let draggable = self.is_tile_draggable(tiles, tile);
         let sense = if draggable { Sense::click_and_drag() } else { Sense::click() };
-        let tab = TabButton { id, text: text.text(), chosen: state.active, sense };
+        let tab = TabButton { id, text: text.text(), is_selected: state.active, sense };
         let response = tab_ui(ui, self.theme, tab);
         let Some(panel) = tiles.get_pane(&tile).copied() else { return response };
-        if self.wanted == Some(panel) {
+        if self.focus_request == Some(panel) {
             response.request_focus();
             self.used = Some(panel);
         }
@@ -155,7 +156,7 @@ impl Behavior<PanelId> for DockBehaviour<'_> {
         let front = tabs.active.and_then(|active| tiles.get_pane(&active)).copied();
         let Some(panel) = front.filter(|panel| *panel != PanelId::Canvas) else { return };
         ui.add_space(4.0);
-        let name = format!("Collapse {}", panel.def().title.to_lowercase());
+        let name = format!("Collapse {}", panel.definition().title.to_lowercase());
         if fold_button_ui(ui, self.theme, &name).clicked() {
             self.content.fold(panel);
         }

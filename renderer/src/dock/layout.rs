@@ -1,6 +1,6 @@
 //! The layout of panels as plain data, changed by commands and saved between runs.
 //!
-//! A place is a row, a column, or a group of panels behind tabs. After [`Place::settled`] every panel is in it exactly
+//! A place is a row, a column, or a group of panels behind tabs. After [`DockLayout::normalised`] every panel is in it exactly
 //! once, the canvas is visible, and no part is empty.
 
 use crate::panel_id::{PANELS, PanelId, PanelSide};
@@ -48,7 +48,7 @@ pub(crate) struct PanelSlot {
 
 impl PanelSlot {
     pub(crate) fn new(panel: PanelId, closed: bool) -> Self {
-        Self { panel: panel.word().to_owned(), closed }
+        Self { panel: panel.keyword().to_owned(), closed }
     }
 
     pub(crate) fn id(&self) -> Option<PanelId> {
@@ -62,7 +62,7 @@ impl TabGroup {
         self.front.as_deref().and_then(PanelId::from_word).filter(open)
     }
 
-    pub(crate) fn holds(&self, panel: PanelId) -> bool {
+    pub(crate) fn contains(&self, panel: PanelId) -> bool {
         self.panels.iter().any(|seat| seat.id() == Some(panel))
     }
 
@@ -84,20 +84,20 @@ impl DockLayout {
     }
 
     pub(crate) fn group(panels: Vec<PanelSlot>, front: Option<PanelId>, folded: bool) -> Self {
-        let front = front.map(|front| front.word().to_owned());
+        let front = front.map(|front| front.keyword().to_owned());
         Self::new(DockLayoutPart::Tabs(TabGroup { panels, front, folded }))
     }
 
     /// Normalises the layout: every panel exactly once, the canvas visible, no empty part.
     #[must_use]
-    pub(crate) fn settled(self) -> Self {
+    pub(crate) fn normalised(self) -> Self {
         let mut seen = Vec::new();
         let canvas = || Self::group(vec![PanelSlot::new(PanelId::Canvas, false)], None, false);
-        let mut place = match self.cleaned(&mut seen) {
+        let mut place = match self.without_duplicates(&mut seen) {
             Some(place) if seen.contains(&PanelId::Canvas) => place,
             Some(place) => {
                 let row = Self::new(DockLayoutPart::Row(vec![canvas(), place]));
-                row.cleaned(&mut Vec::new()).unwrap_or_else(canvas)
+                row.without_duplicates(&mut Vec::new()).unwrap_or_else(canvas)
             }
             None => canvas(),
         };
@@ -105,7 +105,7 @@ impl DockLayout {
             if seen.contains(&def.id) || def.id == PanelId::Canvas {
                 continue;
             }
-            place.put(PanelSlot::new(def.id, def.summoned), def.home, !def.open);
+            place.insert_at_side(PanelSlot::new(def.id, def.opens_on_request), def.home, !def.open);
         }
         place.each_group(&mut |group| {
             if let Some(canvas) = group.seat_mut(PanelId::Canvas) {
@@ -117,7 +117,7 @@ impl DockLayout {
         place
     }
 
-    fn cleaned(mut self, seen: &mut Vec<PanelId>) -> Option<Self> {
+    fn without_duplicates(mut self, seen: &mut Vec<PanelId>) -> Option<Self> {
         self.size = self.size.filter(|size| VALID_SIZES.contains(size)).map(f32::round);
         let (parts, in_row) = match self.holds {
             DockLayoutPart::Tabs(mut group) => {
@@ -135,7 +135,7 @@ impl DockLayout {
             DockLayoutPart::Column(parts) => (parts, false),
         };
         let mut kept = Vec::new();
-        for part in parts.into_iter().filter_map(|part| part.cleaned(seen)) {
+        for part in parts.into_iter().filter_map(|part| part.without_duplicates(seen)) {
             // Nested rows and nested columns are flattened.
             match (part.holds, in_row) {
                 (DockLayoutPart::Row(inner), true) | (DockLayoutPart::Column(inner), false) => {
@@ -154,13 +154,13 @@ impl DockLayout {
         }
     }
 
-    pub(crate) fn holds(&self, panel: PanelId) -> bool {
+    pub(crate) fn contains(&self, panel: PanelId) -> bool {
         self.group_of(panel).is_some()
     }
 
     pub(crate) fn group_of(&self, panel: PanelId) -> Option<&TabGroup> {
         match &self.holds {
-            DockLayoutPart::Tabs(group) => Some(group).filter(|group| group.holds(panel)),
+            DockLayoutPart::Tabs(group) => Some(group).filter(|group| group.contains(panel)),
             DockLayoutPart::Row(parts) | DockLayoutPart::Column(parts) => {
                 parts.iter().find_map(|part| part.group_of(panel))
             }
@@ -184,7 +184,7 @@ impl DockLayout {
             if let Some(seat) = group.seat_mut(panel) {
                 seat.closed = false;
                 group.folded = false;
-                group.front = Some(panel.word().to_owned());
+                group.front = Some(panel.keyword().to_owned());
             }
         });
     }
@@ -200,10 +200,10 @@ impl DockLayout {
 
     /// Collapses the group of the panel. In the canvas's group it closes only the panel.
     pub(crate) fn fold(&mut self, panel: PanelId) {
-        if self.group_of(panel).is_some_and(|group| group.holds(PanelId::Canvas)) {
+        if self.group_of(panel).is_some_and(|group| group.contains(PanelId::Canvas)) {
             return self.close(panel);
         }
-        self.each_group(&mut |group| group.folded |= group.holds(panel));
+        self.each_group(&mut |group| group.folded |= group.contains(panel));
     }
 
     pub(crate) fn move_to(&mut self, panel: PanelId, side: PanelSide) {
@@ -211,34 +211,34 @@ impl DockLayout {
             return;
         }
         self.each_group(&mut |group| group.panels.retain(|seat| seat.id() != Some(panel)));
-        self.put(PanelSlot::new(panel, false), side, false);
-        *self = std::mem::replace(self, Self::new(DockLayoutPart::Row(Vec::new()))).settled();
+        self.insert_at_side(PanelSlot::new(panel, false), side, false);
+        *self = std::mem::replace(self, Self::new(DockLayoutPart::Row(Vec::new()))).normalised();
         self.show(panel);
     }
 
     /// The part at a side of the canvas.
     pub(crate) fn side_mut(&mut self, side: PanelSide) -> Option<&mut Self> {
-        let at = self.beside(side);
+        let at = self.part_at_side(side);
         let (DockLayoutPart::Row(parts) | DockLayoutPart::Column(parts)) = &mut self.holds else {
             return None;
         };
         match at {
             Some(at) => parts.get_mut(at),
-            None => parts.iter_mut().find(|part| part.holds(PanelId::Canvas))?.side_mut(side),
+            None => parts.iter_mut().find(|part| part.contains(PanelId::Canvas))?.side_mut(side),
         }
     }
 
     /// The index of the part of this row or column that is at `side` of the part with the canvas.
-    fn beside(&self, side: PanelSide) -> Option<usize> {
+    fn part_at_side(&self, side: PanelSide) -> Option<usize> {
         let (parts, first, last) = match &self.holds {
             DockLayoutPart::Row(parts) => (parts, PanelSide::Left, PanelSide::Right),
             DockLayoutPart::Column(parts) => (parts, PanelSide::Middle, PanelSide::Bottom),
             DockLayoutPart::Tabs(_) => return None,
         };
-        let canvas = parts.iter().position(|part| part.holds(PanelId::Canvas))?;
+        let canvas = parts.iter().position(|part| part.contains(PanelId::Canvas))?;
         if side == last {
             // The preview has its own column between the canvas and the right side.
-            let after = |at: &usize| parts.get(*at).is_some_and(|part| !part.holds(PanelId::Preview));
+            let after = |at: &usize| parts.get(*at).is_some_and(|part| !part.contains(PanelId::Preview));
             (canvas + 1..parts.len()).find(after).or_else(|| Some(canvas + 1).filter(|at| *at < parts.len()))
         } else {
             canvas.checked_sub(1).filter(|_| side == first)
@@ -246,11 +246,11 @@ impl DockLayout {
     }
 
     /// Adds a panel at a side, after the panels already there.
-    fn put(&mut self, seat: PanelSlot, side: PanelSide, folded: bool) {
+    fn insert_at_side(&mut self, seat: PanelSlot, side: PanelSide, folded: bool) {
         let mut waiting = Some(seat);
         if side == PanelSide::Middle {
             return self.each_group(&mut |group| {
-                if group.holds(PanelId::Canvas) {
+                if group.contains(PanelId::Canvas) {
                     group.panels.extend(waiting.take());
                 }
             });
@@ -270,7 +270,7 @@ impl DockLayout {
     fn put_beside(&mut self, part: Self) {
         let in_row = matches!(self.holds, DockLayoutPart::Row(_));
         if let DockLayoutPart::Row(parts) | DockLayoutPart::Column(parts) = &mut self.holds
-            && let Some(at) = parts.iter().position(|part| part.holds(PanelId::Canvas))
+            && let Some(at) = parts.iter().position(|part| part.contains(PanelId::Canvas))
             && let Some(canvas) = parts.get_mut(at)
         {
             if in_row && matches!(canvas.holds, DockLayoutPart::Tabs(_)) {
@@ -289,7 +289,7 @@ impl DockLayout {
     fn split_off(&mut self, part: Self, side: PanelSide) {
         if let DockLayoutPart::Column(parts) = &mut self.holds
             && side != PanelSide::Bottom
-            && let Some(canvas) = parts.iter_mut().find(|part| part.holds(PanelId::Canvas))
+            && let Some(canvas) = parts.iter_mut().find(|part| part.contains(PanelId::Canvas))
         {
             return canvas.split_off(part, side);
         }
@@ -315,7 +315,7 @@ impl DockLayout {
 
 impl Default for DockLayout {
     fn default() -> Self {
-        Self::group(vec![PanelSlot::new(PanelId::Canvas, false)], None, false).settled()
+        Self::group(vec![PanelSlot::new(PanelId::Canvas, false)], None, false).normalised()
     }
 }
 
@@ -324,7 +324,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> DockLayout {
-        serde_json::from_str::<DockLayout>(text).unwrap().settled()
+        serde_json::from_str::<DockLayout>(text).unwrap().normalised()
     }
 
     fn panels(place: &mut DockLayout) -> Vec<PanelId> {
@@ -346,13 +346,15 @@ mod tests {
         assert_eq!(panels(&mut place), every());
         for def in PANELS.iter().filter(|def| def.id != PanelId::Canvas) {
             let at_home = match def.home {
-                PanelSide::Middle => place.group_of(PanelId::Canvas).is_some_and(|group| group.holds(def.id)),
+                PanelSide::Middle => {
+                    place.group_of(PanelId::Canvas).is_some_and(|group| group.contains(def.id))
+                }
                 PanelSide::Beside => place.group_of(def.id).is_some_and(|group| group.panels.len() == 1),
-                side => place.side_mut(side).is_some_and(|side| side.holds(def.id)),
+                side => place.side_mut(side).is_some_and(|side| side.contains(def.id)),
             };
             assert!(at_home, "{:?}", def.id);
         }
-        assert_eq!(place.clone().settled(), place, "settled is settled");
+        assert_eq!(place.clone().normalised(), place, "settled is settled");
     }
 
     #[test]
@@ -386,13 +388,13 @@ mod tests {
         place.close(PanelId::Canvas);
         assert_eq!(place.group_of(PanelId::Canvas).unwrap().front(), Some(PanelId::Canvas), "never");
         place.move_to(PanelId::Log, PanelSide::Right);
-        assert!(place.group_of(PanelId::Inspector).unwrap().holds(PanelId::Log));
+        assert!(place.group_of(PanelId::Inspector).unwrap().contains(PanelId::Log));
         for panel in PANELS.iter().filter(|def| def.home == PanelSide::Bottom) {
             place.move_to(panel.id, PanelSide::Right);
         }
         assert!(place.side_mut(PanelSide::Bottom).is_none(), "nothing is left there");
         place.move_to(PanelId::Problems, PanelSide::Bottom);
-        assert!(place.side_mut(PanelSide::Bottom).is_some_and(|side| side.holds(PanelId::Problems)));
+        assert!(place.side_mut(PanelSide::Bottom).is_some_and(|side| side.contains(PanelId::Problems)));
         place.fold(PanelId::Log);
         assert!(place.group_of(PanelId::Inspector).unwrap().folded);
         assert_eq!(panels(&mut place), every());

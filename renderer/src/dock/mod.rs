@@ -22,19 +22,19 @@ pub(crate) struct Dock {
     /// The panel shown or used last. It keeps its space in a small window and is the target of "close panel".
     recent: Option<PanelId>,
     /// The panel that gets keyboard focus when it is next drawn.
-    wanted: Option<PanelId>,
+    focus_request: Option<PanelId>,
 }
 
 impl Default for Dock {
     fn default() -> Self {
-        Self::of(DockLayout::default())
+        Self::from_layout(DockLayout::default())
     }
 }
 
 impl Dock {
-    pub(crate) fn of(place: DockLayout) -> Self {
-        let place = place.settled();
-        Self { tiling: DockTiles::of(&place), place, recent: None, wanted: None }
+    pub(crate) fn from_layout(place: DockLayout) -> Self {
+        let place = place.normalised();
+        Self { tiling: DockTiles::from_layout(&place), place, recent: None, focus_request: None }
     }
 
     pub(crate) fn place(&self) -> &DockLayout {
@@ -50,22 +50,22 @@ impl Dock {
     pub(crate) fn show(&mut self, panel: PanelId) {
         self.recent = Some(panel);
         if !self.is_in_front(panel) {
-            self.change(|place| place.show(panel));
+            self.update_layout(|place| place.show(panel));
         }
     }
 
     /// Brings the panel to the front and focuses it. Collapses its group if it is already in front.
     pub(crate) fn toggle(&mut self, panel: PanelId) {
         if self.is_in_front(panel) {
-            self.change(|place| place.fold(panel));
+            self.update_layout(|place| place.fold(panel));
         } else {
             self.show(panel);
-            self.wanted = Some(panel);
+            self.focus_request = Some(panel);
         }
     }
 
     pub(crate) fn close(&mut self, panel: PanelId) {
-        self.change(|place| place.close(panel));
+        self.update_layout(|place| place.close(panel));
     }
 
     /// The panel used last, if it can be closed.
@@ -75,7 +75,7 @@ impl Dock {
 
     pub(crate) fn move_to(&mut self, panel: PanelId, side: PanelSide) {
         self.recent = Some(panel);
-        self.change(|place| place.move_to(panel, side));
+        self.update_layout(|place| place.move_to(panel, side));
     }
 
     pub(crate) fn is_side_shown(&self, side: PanelSide) -> bool {
@@ -89,7 +89,7 @@ impl Dock {
     /// Collapses or expands all groups at a side of the canvas. Shows the side's first home panel if it is empty.
     pub(crate) fn toggle_side(&mut self, side: PanelSide) {
         let fold = self.is_side_shown(side);
-        self.change(|place| {
+        self.update_layout(|place| {
             let Some(part) = place.side_mut(side) else { return };
             part.each_group(&mut |group| group.folded = fold);
         });
@@ -105,24 +105,24 @@ impl Dock {
         *self = Self::default();
     }
 
-    fn change(&mut self, change: impl FnOnce(&mut DockLayout)) {
+    fn update_layout(&mut self, change: impl FnOnce(&mut DockLayout)) {
         change(&mut self.place);
-        self.tiling = DockTiles::of(&self.place);
+        self.tiling = DockTiles::from_layout(&self.place);
     }
 
     pub(crate) fn show_ui(&mut self, ui: &mut Ui, theme: &WorkbenchTheme, content: &mut dyn DockContent) {
         self.tiling.fit(ui.available_rect_before_wrap(), self.recent);
-        let mut docking = DockBehaviour::new(&self.tiling, theme, content, self.wanted.take());
+        let mut docking = DockBehaviour::new(&self.tiling, theme, content, self.focus_request.take());
         self.tiling.tree.ui(&mut docking, ui);
-        let (edited, dropped) = (docking.edited(), docking.dropped());
-        self.recent = docking.used().or(self.recent);
+        let (edited, dropped) = (docking.has_edited(), docking.has_dropped());
+        self.recent = docking.used_panel().or(self.recent);
         if edited {
-            self.tiling.resized();
+            self.tiling.save_sizes();
             self.place = self.tiling.place();
         }
         if dropped {
             // The drop target may be invalid, so the tiles are rebuilt from the saved layout.
-            self.tiling = DockTiles::of(&self.place);
+            self.tiling = DockTiles::from_layout(&self.place);
             ui.request_repaint();
         }
     }

@@ -17,18 +17,18 @@ pub(super) struct DockTiles {
     /// Sizes that a person set, for parts beside the canvas.
     sizes: HashMap<TileId, f32>,
     /// Sizes of the last layout.
-    given: HashMap<TileId, f32>,
+    last_sizes: HashMap<TileId, f32>,
     /// Parts that are hidden because the window is too small.
     squeezed: Vec<TileId>,
 }
 
 impl DockTiles {
-    pub(super) fn of(place: &DockLayout) -> Self {
+    pub(super) fn from_layout(place: &DockLayout) -> Self {
         let mut tiles = Tiles::default();
         let mut sizes = HashMap::new();
         let root = insert(&mut tiles, &mut sizes, place);
         let tree = Tree::new(Id::unique("panels"), root, tiles);
-        Self { tree, sizes, given: HashMap::new(), squeezed: Vec::new() }
+        Self { tree, sizes, last_sizes: HashMap::new(), squeezed: Vec::new() }
     }
 
     pub(super) fn canvas(&self) -> Option<TileId> {
@@ -36,7 +36,7 @@ impl DockTiles {
     }
 
     /// The group that shows only the canvas, and so needs no tab bar.
-    pub(super) fn bare(&self) -> Option<TileId> {
+    pub(super) fn canvas_only_group(&self) -> Option<TileId> {
         let canvas = self.canvas()?;
         let group = self.tree.tiles.parent_of(canvas)?;
         let container = self.tree.tiles.get_container(group)?;
@@ -46,7 +46,7 @@ impl DockTiles {
 
     pub(super) fn is_squeezed(&self, panel: PanelId) -> bool {
         let Some(pane) = self.tree.tiles.find_pane(&panel) else { return false };
-        self.squeezed.iter().any(|part| holds(&self.tree.tiles, *part, pane))
+        self.squeezed.iter().any(|part| contains_pane(&self.tree.tiles, *part, pane))
     }
 
     /// Sizes each part: the size a person set, or a default for the window size. The canvas gets the rest.
@@ -64,7 +64,7 @@ impl DockTiles {
         let Some(Container::Linear(linear)) = self.tree.tiles.get_container(part) else { return };
         let (across, children) = (linear.dir == LinearDir::Horizontal, linear.children.clone());
         let shares: HashMap<TileId, f32> = children.iter().map(|id| (*id, linear.shares[*id])).collect();
-        let middle = children.iter().position(|child| holds(&self.tree.tiles, *child, canvas));
+        let middle = children.iter().position(|child| contains_pane(&self.tree.tiles, *child, canvas));
         let shown: Vec<TileId> =
             children.iter().copied().filter(|child| self.tree.is_visible_in_layout(*child)).collect();
         let length = if across { room.width() } else { room.height() };
@@ -92,7 +92,7 @@ impl DockTiles {
             self.fit_part(child, inner, canvas, recent);
             from += points + TILE_GAP;
         }
-        self.given.extend(given);
+        self.last_sizes.extend(given);
     }
 
     fn fit_beside(
@@ -111,7 +111,7 @@ impl DockTiles {
         // In a very small window, parts without the panel used last are hidden first.
         while least * others.len() as f32 + canvas_least > beside.length && !others.is_empty() {
             let wanted =
-                |child: &TileId| recent.is_some_and(|recent| holds(&self.tree.tiles, *child, recent));
+                |child: &TileId| recent.is_some_and(|recent| contains_pane(&self.tree.tiles, *child, recent));
             let at = others.iter().rposition(|child| !wanted(child)).unwrap_or(0);
             let gone = others.remove(at);
             self.tree.set_visible(gone, false);
@@ -120,12 +120,13 @@ impl DockTiles {
         let wish = |child: &TileId| {
             let at = beside.part.iter().position(|part| part == child);
             let preview = self.tree.tiles.find_pane(&PanelId::Preview);
-            let previews = beside.across && preview.is_some_and(|pane| holds(&self.tree.tiles, *child, pane));
+            let previews =
+                beside.across && preview.is_some_and(|pane| contains_pane(&self.tree.tiles, *child, pane));
             self.sizes.get(child).copied().unwrap_or_else(|| {
                 if previews {
                     return beside.usual_of_preview();
                 }
-                beside.usual(at > Some(beside.middle))
+                beside.default_size(at > Some(beside.middle))
             })
         };
         let mut given: HashMap<TileId, f32> =
@@ -147,16 +148,18 @@ impl DockTiles {
     }
 
     /// Saves the new sizes of parts beside the canvas after a border was dragged.
-    pub(super) fn resized(&mut self) {
+    pub(super) fn save_sizes(&mut self) {
         let Some(canvas) = self.canvas() else { return };
         for tile in self.tree.tiles.tiles() {
             let Tile::Container(Container::Linear(linear)) = tile else { continue };
-            if !linear.children.iter().any(|child| holds(&self.tree.tiles, *child, canvas)) {
+            if !linear.children.iter().any(|child| contains_pane(&self.tree.tiles, *child, canvas)) {
                 continue;
             }
-            for child in linear.children.iter().filter(|child| !holds(&self.tree.tiles, **child, canvas)) {
+            for child in
+                linear.children.iter().filter(|child| !contains_pane(&self.tree.tiles, **child, canvas))
+            {
                 let share = linear.shares[*child];
-                if self.given.get(child).is_some_and(|given| (given - share).abs() > 0.5) {
+                if self.last_sizes.get(child).is_some_and(|given| (given - share).abs() > 0.5) {
                     self.sizes.insert(*child, share);
                 }
             }
@@ -166,19 +169,19 @@ impl DockTiles {
     /// The current layout as plain data.
     pub(super) fn place(&self) -> DockLayout {
         let empty = DockLayout::new(DockLayoutPart::Row(Vec::new()));
-        self.tree.root().and_then(|root| self.place_of(root)).unwrap_or(empty).settled()
+        self.tree.root().and_then(|root| self.place_of(root)).unwrap_or(empty).normalised()
     }
 
     fn place_of(&self, part: TileId) -> Option<DockLayout> {
         let tiles = &self.tree.tiles;
         let holds = match tiles.get(part)? {
             Tile::Pane(panel) => DockLayoutPart::Tabs(TabGroup {
-                panels: vec![self.seat(part, *panel)],
-                front: Some(panel.word().to_owned()),
+                panels: vec![self.slot_of_pane(part, *panel)],
+                front: Some(panel.keyword().to_owned()),
                 folded: false,
             }),
             Tile::Container(Container::Linear(linear)) => {
-                let along = self.canvas().is_some_and(|canvas| holds(tiles, part, canvas));
+                let along = self.canvas().is_some_and(|canvas| contains_pane(tiles, part, canvas));
                 let parts = linear.children.iter().filter_map(|child| {
                     let mut place = self.place_of(*child)?;
                     // Beside the canvas only sizes that a person set are saved; elsewhere all shares are.
@@ -204,17 +207,17 @@ impl DockTiles {
         let mut parts = Vec::new();
         for child in container.children() {
             match tiles.get(*child) {
-                Some(Tile::Pane(panel)) => group.panels.push(self.seat(*child, *panel)),
+                Some(Tile::Pane(panel)) => group.panels.push(self.slot_of_pane(*child, *panel)),
                 Some(Tile::Container(Container::Tabs(inner))) => {
                     let panes = inner.children.iter().filter_map(|pane| Some((*pane, tiles.get_pane(pane)?)));
-                    group.panels.extend(panes.map(|(pane, panel)| self.seat(pane, *panel)));
+                    group.panels.extend(panes.map(|(pane, panel)| self.slot_of_pane(pane, *panel)));
                 }
                 _ => parts.extend(self.place_of(*child)),
             }
         }
         if let Container::Tabs(tabs) = container {
             let front = tabs.active.and_then(|active| tiles.get_pane(&active));
-            group.front = front.map(|panel| panel.word().to_owned());
+            group.front = front.map(|panel| panel.keyword().to_owned());
         }
         let group = DockLayout::new(DockLayoutPart::Tabs(group));
         if parts.is_empty() {
@@ -224,7 +227,7 @@ impl DockTiles {
         DockLayout::new(DockLayoutPart::Column(parts))
     }
 
-    fn seat(&self, pane: TileId, panel: PanelId) -> PanelSlot {
+    fn slot_of_pane(&self, pane: TileId, panel: PanelId) -> PanelSlot {
         PanelSlot::new(panel, !self.tree.is_visible(pane))
     }
 }
@@ -245,7 +248,7 @@ impl CanvasSiblings<'_> {
     }
 
     /// The default size for the window size.
-    fn usual(&self, after: bool) -> f32 {
+    fn default_size(&self, after: bool) -> f32 {
         match (self.across, after) {
             (true, false) => (self.whole.width() * 0.22).clamp(176.0, 240.0),
             (true, true) => (self.whole.width() * 0.22).clamp(220.0, 292.0),
@@ -264,7 +267,7 @@ fn even(shown: &[TileId], shares: &HashMap<TileId, f32>, length: f32) -> HashMap
     shown.iter().map(|child| (*child, length * wish(child) / sum.max(1.0))).collect()
 }
 
-fn holds(tiles: &Tiles<PanelId>, part: TileId, pane: TileId) -> bool {
+fn contains_pane(tiles: &Tiles<PanelId>, part: TileId, pane: TileId) -> bool {
     let mut at = Some(pane);
     while let Some(tile) = at {
         if tile == part {

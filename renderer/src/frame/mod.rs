@@ -29,7 +29,7 @@ pub(crate) trait Feature {
 pub(crate) enum FeatureCommand<F: Feature> {
     Message(F::Message),
     Request(MainRequest<F::Reply>),
-    Action(WindowAction),
+    Action(Box<WindowAction>),
 }
 
 /// Collects the commands of one feature until the frame is drawn or the message is handled.
@@ -63,16 +63,8 @@ impl<F: Feature> CommandSender<F> {
         self.commands.borrow_mut().extend(requests.into_iter().map(FeatureCommand::Request));
     }
 
-    pub(crate) fn act(&self, action: WindowAction) {
-        self.commands.borrow_mut().push(FeatureCommand::Action(action));
-    }
-
-    /// Draws a part of a feature that still pushes actions onto a list.
-    pub(crate) fn with_actions<R>(&self, draw: impl FnOnce(&mut Vec<WindowAction>) -> R) -> R {
-        let mut actions = Vec::new();
-        let drawn = draw(&mut actions);
-        self.commands.borrow_mut().extend(actions.into_iter().map(FeatureCommand::Action));
-        drawn
+    pub(crate) fn act(&self, action: impl Into<WindowAction>) {
+        self.commands.borrow_mut().push(FeatureCommand::Action(Box::new(action.into())));
     }
 
     pub(crate) fn into_commands(self) -> Vec<FeatureCommand<F>> {

@@ -3,13 +3,13 @@
 use crate::{
     agents::pill::activity_colour,
     commands::CommandId,
-    view::{FrameView, WindowAction},
-    widgets::{body_font, empty_state_ui, paint_line, small_font},
-    wording::{ago, now},
+    view::{ActionQueue, FrameView, WindowAction},
+    widgets::{body_font, empty_state_ui, list_rows_ui, paint_line, small_font},
+    wording::{ago, unix_millis},
 };
 use egui::{Align2, Rect, RichText, Sense, Ui, pos2, vec2};
 use shared_protocol::{
-    mcp::{McpClientTransport, McpClientView, McpEra, McpMode},
+    mcp::{McpClientTransport, McpClientView, McpMode, McpProtocolEra},
     requests::{DisconnectClient, PauseClient, ResumeClient},
 };
 use std::time::Duration;
@@ -20,7 +20,7 @@ const BUTTONS_WIDTH: f32 = 176.0;
 /// A client counts as active for this many milliseconds after a request.
 const ACTIVE_MS: u64 = 5_000;
 
-pub(crate) fn agents_ui(ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>) {
+pub(crate) fn agents_ui(ui: &mut Ui, view: &FrameView<'_>) {
     let clients = &view.mcp.clients;
     if clients.is_empty() {
         let (title, text) = match view.mcp.mode {
@@ -33,23 +33,17 @@ pub(crate) fn agents_ui(ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<Win
         empty_state_ui(ui, view.theme, title, text);
         ui.vertical_centered(|ui| {
             if ui.button("Setup guide").clicked() {
-                actions.push(WindowAction::Do(CommandId::SetupGuide));
+                view.act(CommandId::SetupGuide);
             }
         });
         return;
     }
-    let now = now();
-    ui.spacing_mut().item_spacing.y = 0.0;
-    egui::ScrollArea::vertical().auto_shrink([false, false]).show_rows(
-        ui,
-        ROW_HEIGHT,
-        clients.len(),
-        |ui, range| {
-            for client in clients.get(range).unwrap_or_default() {
-                client_ui(ui, view, client, now, actions);
-            }
-        },
-    );
+    let now = unix_millis();
+    list_rows_ui(ui, ROW_HEIGHT, clients.len(), |ui, range| {
+        for client in clients.get(range).unwrap_or_default() {
+            client_ui(ui, view, client, now);
+        }
+    });
     // Repaints when the activity marks expire.
     if clients.iter().any(|client| is_active(client, now)) {
         ui.ctx().request_repaint_after(Duration::from_millis(ACTIVE_MS));
@@ -60,13 +54,7 @@ fn is_active(client: &McpClientView, now: u64) -> bool {
     !client.paused && now.saturating_sub(client.last) < ACTIVE_MS
 }
 
-fn client_ui(
-    ui: &mut Ui,
-    view: &FrameView<'_>,
-    client: &McpClientView,
-    now: u64,
-    actions: &mut Vec<WindowAction>,
-) {
+fn client_ui(ui: &mut Ui, view: &FrameView<'_>, client: &McpClientView, now: u64) {
     let theme = view.theme;
     let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width(), ROW_HEIGHT), Sense::hover());
     if !ui.is_rect_visible(rect) {
@@ -84,17 +72,24 @@ fn client_ui(
         format!("{} {}", client.name, client.version)
     };
     paint_line(ui, top, Align2::LEFT_CENTER, &name, body_font(ui), theme.text);
-    paint_line(ui, bottom, Align2::LEFT_CENTER, &doing(client, now), small_font(ui), theme.text_muted);
+    paint_line(
+        ui,
+        bottom,
+        Align2::LEFT_CENTER,
+        &describe_activity(client, now),
+        small_font(ui),
+        theme.text_muted,
+    );
     let buttons = Rect::from_min_max(
         pos2(rect.right() - BUTTONS_WIDTH + 4.0, rect.top() + 8.0),
         rect.max - vec2(4.0, 8.0),
     );
     let layout = egui::Layout::right_to_left(egui::Align::Center);
     let mut child = ui.new_child(egui::UiBuilder::new().max_rect(buttons).id_salt(client.id).layout(layout));
-    buttons_ui(&mut child, client, actions);
+    buttons_ui(&mut child, client, view.actions);
 }
 
-fn buttons_ui(ui: &mut Ui, client: &McpClientView, actions: &mut Vec<WindowAction>) {
+fn buttons_ui(ui: &mut Ui, client: &McpClientView, actions: &ActionQueue) {
     let name = &client.name;
     if client.connected {
         let end =
@@ -115,14 +110,14 @@ fn buttons_ui(ui: &mut Ui, client: &McpClientView, actions: &mut Vec<WindowActio
 }
 
 /// Describes the last request and its time, the counters, and the transport.
-fn doing(client: &McpClientView, now: u64) -> String {
+fn describe_activity(client: &McpClientView, now: u64) -> String {
     let over = match client.transport {
         McpClientTransport::Http => "HTTP",
         McpClientTransport::Bridge => "bridge",
     };
     let era = match client.era {
-        McpEra::Legacy => "session",
-        McpEra::Modern => "stateless",
+        McpProtocolEra::Legacy => "session",
+        McpProtocolEra::Modern => "stateless",
     };
     let state = match (client.paused, client.reading.is_empty()) {
         (true, _) => "paused".to_owned(),

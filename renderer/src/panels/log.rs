@@ -4,7 +4,7 @@ use crate::{
     main_request::MainRequest,
     view::{FrameView, WindowAction},
     widgets::{body_font, empty_state_ui, paint_line, small_font},
-    wording::{ago, describe_actor, now},
+    wording::{ago, describe_actor, unix_millis},
 };
 use egui::{Align2, Role, Sense, Ui, WidgetInfo, vec2};
 use shared_protocol::{OperationKind, Refusal, Revision, messages::OperationLogEntry, requests::ReadLog};
@@ -28,7 +28,7 @@ pub(crate) struct LogPanel {
 }
 
 impl LogPanel {
-    pub(crate) fn changed(&mut self) {
+    pub(crate) fn mark_stale(&mut self) {
         self.stale = true;
     }
 
@@ -64,13 +64,13 @@ impl LogPanel {
         place
     }
 
-    pub(crate) fn show_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>) {
+    pub(crate) fn show_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>) {
         let place = self.place_of_marked(view.snapshot.revision());
         // Sends one request per change; an empty or missing answer is not requested again.
         if self.stale && !self.is_waiting && view.snapshot.revision().0 > 0 {
             (self.stale, self.is_waiting) = (false, true);
             let read = ReadLog { limit: self.reach.max(DEFAULT_ENTRIES) };
-            actions.push(WindowAction::Request(MainRequest::new(read, |result| {
+            view.act(WindowAction::Request(MainRequest::new(read, |result| {
                 Some(WindowAction::LogRead(result))
             })));
         }
@@ -78,7 +78,7 @@ impl LogPanel {
             empty_state_ui(ui, view.theme, "No operations yet", "Changes appear here and can be reverted.");
             return;
         }
-        let now = now();
+        let now = unix_millis();
         ui.spacing_mut().item_spacing.y = 0.0;
         let mut area = egui::ScrollArea::vertical().auto_shrink([false, false]);
         if let Some(place) = place {
@@ -88,26 +88,19 @@ impl LogPanel {
         area.show_rows(ui, ROW_HEIGHT, self.entries.len(), |ui, range| {
             for entry in self.entries.get(range).unwrap_or_default() {
                 let marked = self.marked == Some(entry.revision);
-                entry_ui(ui, view, entry, marked, now, actions);
+                entry_ui(ui, view, entry, marked, now);
             }
         });
     }
 }
 
-fn entry_ui(
-    ui: &mut Ui,
-    view: &FrameView<'_>,
-    entry: &OperationLogEntry,
-    marked: bool,
-    now: u64,
-    actions: &mut Vec<WindowAction>,
-) {
+fn entry_ui(ui: &mut Ui, view: &FrameView<'_>, entry: &OperationLogEntry, marked: bool, now: u64) {
     let theme = view.theme;
     let (rect, row) = ui.allocate_exact_size(vec2(ui.available_width(), ROW_HEIGHT), Sense::hover());
     if !ui.is_rect_visible(rect) {
         return;
     }
-    let name = format!("Operation {}: {}", entry.revision, words(entry));
+    let name = format!("Operation {}: {}", entry.revision, describe_entry(entry));
     row.widget_info(|| WidgetInfo::selected(Role::ListItem, true, marked, &name));
     if marked {
         ui.painter().rect_filled(rect, 4, theme.selection);
@@ -126,7 +119,7 @@ fn entry_ui(
     let right = room.with_max_x(room.right() - 76.0).with_min_x(room.left() + room.width() * 0.5);
     let width = paint_line(ui, right, Align2::RIGHT_CENTER, &note, small_font(ui), theme.text_muted);
     let summary = room.with_min_x(number.right() + 4.0).with_max_x(right.right() - width - 12.0);
-    paint_line(ui, summary, Align2::LEFT_CENTER, &words(entry), body_font(ui), theme.text);
+    paint_line(ui, summary, Align2::LEFT_CENTER, &describe_entry(entry), body_font(ui), theme.text);
     let button =
         egui::Rect::from_center_size(egui::pos2(room.right() - 32.0, room.center().y), vec2(62.0, 22.0));
     let mut child = ui.new_child(egui::UiBuilder::new().max_rect(button).id_salt(entry.revision.0));
@@ -136,11 +129,11 @@ fn entry_ui(
         .add_sized(button.size(), egui::Button::new(egui::RichText::new("Revert").small()))
         .accessible_name(format!("Revert {}", entry.summary));
     if response.on_hover_text("Reverts this operation and keeps later ones").clicked() {
-        actions.push(WindowAction::Revert { revision: entry.revision, partial: false });
+        view.act(WindowAction::Revert { revision: entry.revision, partial: false });
     }
 }
 
-fn words(entry: &OperationLogEntry) -> String {
+fn describe_entry(entry: &OperationLogEntry) -> String {
     match entry.kind {
         OperationKind::Edit => entry.summary.clone(),
         OperationKind::Undo(of) => format!("Undo of {of} · {}", entry.summary),

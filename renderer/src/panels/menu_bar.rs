@@ -2,7 +2,7 @@
 
 use crate::{
     commands::{COMMANDS, CommandFacts, CommandId, CommandMenu, find},
-    view::{FrameView, WindowAction},
+    view::{ActionQueue, FrameView, WindowAction},
     widgets::{body_font, focus_ring, icon_button_ui, kind_icon, paint_icon, paint_line, small_font},
 };
 use canvas::theme::WorkbenchTheme;
@@ -11,7 +11,7 @@ use egui::{
     pos2, vec2,
 };
 use shared_protocol::Board;
-use shared_protocol::text::counted;
+use shared_protocol::text::count_noun;
 
 const TAB_HEIGHT: f32 = 32.0;
 const MAX_TAB_WIDTH: f32 = 200.0;
@@ -22,9 +22,9 @@ pub(crate) fn menu_bar_ui(
     theme: &WorkbenchTheme,
     view: Option<&FrameView<'_>>,
     is_on: impl Fn(CommandId) -> bool,
-    actions: &mut Vec<WindowAction>,
+    actions: &ActionQueue,
 ) {
-    let facts = CommandFacts::of(view);
+    let facts = CommandFacts::from_view(view);
     egui::MenuBar::new().ui(ui, |ui| {
         for menu in CommandMenu::SHOWN {
             ui.menu_button(menu.title(), |ui| {
@@ -55,7 +55,7 @@ fn menu_ui(
     menu: CommandMenu,
     facts: &CommandFacts<'_>,
     is_on: &impl Fn(CommandId) -> bool,
-    actions: &mut Vec<WindowAction>,
+    actions: &ActionQueue,
 ) {
     ui.set_min_width(240.0);
     for def in COMMANDS.iter().filter(|def| def.menu == menu) {
@@ -65,15 +65,15 @@ fn menu_ui(
         let keys = def.keys.first().map(|keys| keys.text()).unwrap_or_default();
         let button = Button::new(def.caption(facts).into_owned()).shortcut_text(keys).selected(is_on(def.id));
         if ui.add_enabled(def.is_enabled(facts), button).clicked() {
-            actions.push(WindowAction::Do(def.id));
+            actions.push(def.id);
         }
     }
 }
 
-fn search_button_ui(ui: &mut Ui, theme: &WorkbenchTheme, room: f32, actions: &mut Vec<WindowAction>) {
+fn search_button_ui(ui: &mut Ui, theme: &WorkbenchTheme, room: f32, actions: &ActionQueue) {
     if room < 110.0 {
         if icon_button_ui(ui, theme, "search", "Search…").clicked() {
-            actions.push(WindowAction::Do(CommandId::CommandPalette));
+            actions.push(CommandId::CommandPalette);
         }
         return;
     }
@@ -90,12 +90,12 @@ fn search_button_ui(ui: &mut Ui, theme: &WorkbenchTheme, room: f32, actions: &mu
         .fill(theme.surface_inset)
         .stroke(egui::Stroke::new(1.0, theme.border));
     if ui.add(button).on_hover_text("Search commands, boards, nodes and types").clicked() {
-        actions.push(WindowAction::Do(CommandId::CommandPalette));
+        actions.push(CommandId::CommandPalette);
     }
 }
 
 /// The row of boards.
-pub(crate) fn board_tabs_ui(ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>) {
+pub(crate) fn board_tabs_ui(ui: &mut Ui, view: &FrameView<'_>) {
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = 2.0;
         let room = (ui.available_width() - 34.0).max(0.0);
@@ -109,18 +109,18 @@ pub(crate) fn board_tabs_ui(ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec
                     let mut boards: Vec<&Board> = view.snapshot.boards().map(AsRef::as_ref).collect();
                     boards.sort_by(|a, b| a.kind.cmp(&b.kind).then_with(|| a.name.cmp(&b.name)));
                     for board in boards {
-                        tab_ui(ui, view, board, actions);
+                        tab_ui(ui, view, board);
                     }
                 });
             });
         if icon_button_ui(ui, view.theme, "add", "New board").clicked() {
-            actions.push(WindowAction::Do(CommandId::NewBoard));
+            view.act(CommandId::NewBoard);
         }
     });
 }
 
-fn tab_ui(ui: &mut Ui, view: &FrameView<'_>, board: &Board, actions: &mut Vec<WindowAction>) {
-    let (theme, chosen, held) = (view.theme, view.board == Some(board.id), view.holds(board.id));
+fn tab_ui(ui: &mut Ui, view: &FrameView<'_>, board: &Board) {
+    let (theme, chosen, held) = (view.theme, view.board == Some(board.id), view.is_board_held(board.id));
     let text = ui.painter().layout_no_wrap(board.title.clone(), body_font(ui), theme.text);
     let problems = view.problem_counts.get(&board.id).copied().unwrap_or_default();
     let count = if problems > 99 { "99+".to_owned() } else { problems.to_string() };
@@ -132,15 +132,15 @@ fn tab_ui(ui: &mut Ui, view: &FrameView<'_>, board: &Board, actions: &mut Vec<Wi
     response.widget_info(|| WidgetInfo::selected(Role::Tab, true, chosen, &name));
     let about = match problems {
         0 => "no problems".to_owned(),
-        many => counted(many, "problem"),
+        many => count_noun(many, "problem"),
     };
     ui.ctx().accesskit_node_builder(response.id, |node| node.set_description(about.as_str()));
     if ui.is_rect_visible(rect) {
-        let look = BoardTabLook { chosen, held, count: count.as_deref() };
+        let look = BoardTabLook { is_selected: chosen, held, count: count.as_deref() };
         paint_tab(ui, theme, board, rect, &response, look);
     }
     if response.clicked() {
-        actions.push(WindowAction::OpenBoard(board.id));
+        view.act(WindowAction::OpenBoard(board.id));
     }
     let response = if held {
         response.on_hover_text("This board is held. Choose a version in the banner to edit it again.")
@@ -151,15 +151,15 @@ fn tab_ui(ui: &mut Ui, view: &FrameView<'_>, board: &Board, actions: &mut Vec<Wi
         for id in [CommandId::RenameBoard, CommandId::ExportBoard, CommandId::RemoveBoard] {
             let Some(def) = find(id) else { continue };
             if ui.button(def.text).clicked() {
-                actions.push(WindowAction::OpenBoard(board.id));
-                actions.push(WindowAction::Do(id));
+                view.act(WindowAction::OpenBoard(board.id));
+                view.act(id);
             }
         }
     });
 }
 
 struct BoardTabLook<'a> {
-    chosen: bool,
+    is_selected: bool,
     held: bool,
     /// The number of problems.
     count: Option<&'a str>,
@@ -173,7 +173,7 @@ fn paint_tab(
     response: &Response,
     look: BoardTabLook<'_>,
 ) {
-    let BoardTabLook { chosen, held, count } = look;
+    let BoardTabLook { is_selected: chosen, held, count } = look;
     let corners = CornerRadius { nw: 6, ne: 6, sw: 0, se: 0 };
     if chosen {
         ui.painter().rect_filled(rect, corners, theme.canvas);

@@ -2,7 +2,7 @@
 
 use crate::{
     panel_id::PanelId,
-    view::{FrameView, WindowAction},
+    view::{ActionQueue, FrameView, WindowAction},
     widgets::{close_button_ui, muted_ui, paint_severity},
 };
 use canvas::theme::WorkbenchTheme;
@@ -38,7 +38,7 @@ struct Toast {
     number: u64,
     tone: ToastTone,
     message: String,
-    more: Vec<String>,
+    details: Vec<String>,
     /// The label and action of the button.
     offer: Option<(&'static str, WindowAction)>,
     /// Seconds left; paused while the pointer is over the toast.
@@ -47,17 +47,17 @@ struct Toast {
 
 #[derive(Debug, Default)]
 pub(crate) struct Toasts {
-    shown: Vec<Toast>,
+    toasts: Vec<Toast>,
     next: u64,
 }
 
 impl Toasts {
-    pub(crate) fn tell(&mut self, tone: ToastTone, message: impl Into<String>, more: Vec<String>) {
+    pub(crate) fn show(&mut self, tone: ToastTone, message: impl Into<String>, more: Vec<String>) {
         self.push(tone, message.into(), more, None);
     }
 
     /// Shows a toast with an optional button.
-    pub(crate) fn tell_with(
+    pub(crate) fn show_with_actions(
         &mut self,
         tone: ToastTone,
         message: impl Into<String>,
@@ -75,22 +75,22 @@ impl Toasts {
         offer: Option<(&'static str, WindowAction)>,
     ) {
         // A repeated message replaces the earlier toast.
-        self.shown.retain(|notice| notice.message != message);
+        self.toasts.retain(|notice| notice.message != message);
         let left = if offer.is_some() { ACTION_TOAST_SECONDS } else { TOAST_SECONDS };
-        self.shown.push(Toast { number: self.next, tone, message, more, offer, left });
+        self.toasts.push(Toast { number: self.next, tone, message, details: more, offer, left });
         self.next += 1;
-        let surplus = self.shown.len().saturating_sub(MAX_TOASTS);
-        self.shown.drain(..surplus);
+        let surplus = self.toasts.len().saturating_sub(MAX_TOASTS);
+        self.toasts.drain(..surplus);
     }
 
     /// Removes all toasts, because another workspace was opened.
     pub(crate) fn clear(&mut self) {
-        self.shown.clear();
+        self.toasts.clear();
     }
 
     /// Removes undo buttons for operations that are no longer the newest, because undo would affect another one.
     pub(crate) fn withdraw_undo(&mut self, newest: Revision) {
-        for notice in &mut self.shown {
+        for notice in &mut self.toasts {
             let is_late = |(_, action): &mut (_, WindowAction)| matches!(action, WindowAction::TakeBack(revision) if *revision < newest);
             if notice.offer.take_if(is_late).is_some() {
                 notice.left = notice.left.min(TOAST_SECONDS);
@@ -113,7 +113,7 @@ impl Toasts {
         theme: &WorkbenchTheme,
         bottom: f32,
         keep_clear: Option<Rect>,
-        actions: &mut Vec<WindowAction>,
+        actions: &ActionQueue,
     ) {
         let passed = f64::from(context.input(|input| input.stable_dt)).min(0.5);
         let mut above = bottom;
@@ -128,7 +128,7 @@ impl Toasts {
         }
         let mut still_shown = Vec::new();
         // The newest toast is at the bottom.
-        for mut notice in std::mem::take(&mut self.shown).into_iter().rev() {
+        for mut notice in std::mem::take(&mut self.toasts).into_iter().rev() {
             let area = egui::Area::new(Id::unique(("notice", notice.number)))
                 .order(Order::Foreground)
                 .anchor(Align2::CENTER_BOTTOM, vec2(0.0, -above))
@@ -143,12 +143,12 @@ impl Toasts {
             }
         }
         still_shown.reverse();
-        self.shown = still_shown;
+        self.toasts = still_shown;
     }
 }
 
 /// Returns `true` when the toast was dismissed.
-fn notice_ui(ui: &mut Ui, theme: &WorkbenchTheme, notice: &Toast, actions: &mut Vec<WindowAction>) -> bool {
+fn notice_ui(ui: &mut Ui, theme: &WorkbenchTheme, notice: &Toast, actions: &ActionQueue) -> bool {
     let edge = match notice.tone {
         ToastTone::Good => theme.success,
         ToastTone::Bad => theme.danger,
@@ -170,7 +170,7 @@ fn notice_ui(ui: &mut Ui, theme: &WorkbenchTheme, notice: &Toast, actions: &mut 
                 ui.vertical(|ui| {
                     ui.set_max_width(390.0);
                     message_ui(ui, &notice.message, theme.text);
-                    for line in &notice.more {
+                    for line in &notice.details {
                         muted_ui(ui, theme, line.as_str());
                     }
                     if let Some((text, action)) = &notice.offer
@@ -229,7 +229,7 @@ pub(crate) fn capitalised(text: &str) -> String {
 }
 
 /// The banner: held boards, workspace notices and module problems.
-pub(crate) fn banner_ui(ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>) {
+pub(crate) fn banner_ui(ui: &mut Ui, view: &FrameView<'_>) {
     ui.spacing_mut().item_spacing.y = 1.0;
     for held in &view.status.held {
         strip_ui(ui, view.theme, &held.name, |ui| {
@@ -242,7 +242,7 @@ pub(crate) fn banner_ui(ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<Win
                 for (text, keep) in [(theirs, ConflictResolution::Theirs), (mine, ConflictResolution::Mine)] {
                     let button = ui.button(text).accessible_name(format!("{text} · {}", held.name));
                     if button.clicked() {
-                        actions.push(WindowAction::request(ResolveBoard { board: held.board, keep }));
+                        view.act(WindowAction::request(ResolveBoard { board: held.board, keep }));
                     }
                 }
                 ui.with_layout(egui::Layout::left_to_right(egui::Align::Center), |ui| {
@@ -276,7 +276,7 @@ pub(crate) fn banner_ui(ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<Win
         strip_ui(ui, view.theme, "modules", |ui| {
             health_ui(ui, view, &text, |ui| {
                 if ui.button("Show in Problems").clicked() {
-                    actions.push(WindowAction::ShowPanel(PanelId::Problems));
+                    view.act(WindowAction::ShowPanel(PanelId::Problems));
                 }
             });
         });

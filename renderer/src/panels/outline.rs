@@ -21,7 +21,7 @@ pub(crate) struct OutlinePanel {
     /// The selection that the list last scrolled to.
     followed: Option<NodeId>,
     /// The board and revision of `lines`, which are rebuilt only when either changes.
-    known: Option<(BoardId, Revision)>,
+    lines_source: Option<(BoardId, Revision)>,
     lines: Vec<OutlineRow>,
 }
 
@@ -33,37 +33,31 @@ struct OutlineRow {
 }
 
 impl OutlinePanel {
-    pub(crate) fn show_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>) {
+    pub(crate) fn show_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>) {
         let Some(board) = view.board else {
             empty_state_ui(ui, view.theme, "No board", "Open or create a board first.");
             return;
         };
         self.unfold_to_selection(view);
         let now = (board, view.snapshot.revision());
-        if self.known != Some(now) {
+        if self.lines_source != Some(now) {
             self.lines = self.walk(view, board);
-            self.known = Some(now);
+            self.lines_source = Some(now);
         }
         // Taken out because drawing a row may fold it; put back below.
         let lines = std::mem::take(&mut self.lines);
-        self.tree_ui(ui, view, &lines, actions);
-        if self.known.is_some() {
+        self.tree_ui(ui, view, &lines);
+        if self.lines_source.is_some() {
             self.lines = lines;
         }
     }
 
-    fn tree_ui(
-        &mut self,
-        ui: &mut Ui,
-        view: &FrameView<'_>,
-        lines: &[OutlineRow],
-        actions: &mut Vec<WindowAction>,
-    ) {
+    fn tree_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, lines: &[OutlineRow]) {
         if lines.is_empty() {
             empty_state_ui(ui, view.theme, "No nodes yet", "Nodes that you add to the board appear here.");
             return;
         }
-        self.keys(ui, view, lines, actions);
+        self.keys(ui, view, lines);
         let follow = self.line_to_follow(view, lines);
         let mut area = egui::ScrollArea::vertical().auto_shrink([false, false]);
         if let Some(index) = follow {
@@ -73,7 +67,7 @@ impl OutlinePanel {
         ui.spacing_mut().item_spacing.y = 0.0;
         area.show_rows(ui, ROW_HEIGHT, lines.len(), |ui, range| {
             for line in lines.get(range).unwrap_or_default() {
-                self.line_ui(ui, view, line, actions);
+                self.line_ui(ui, view, line);
             }
         });
     }
@@ -82,9 +76,9 @@ impl OutlinePanel {
     fn walk(&self, view: &FrameView<'_>, board: BoardId) -> Vec<OutlineRow> {
         let mut lines = Vec::new();
         let mut stack: Vec<(NodeId, usize)> =
-            sorted(view, board, None).into_iter().rev().map(|id| (id, 0)).collect();
+            sorted_children(view, board, None).into_iter().rev().map(|id| (id, 0)).collect();
         while let Some((node, depth)) = stack.pop() {
-            let children = sorted(view, board, Some(node));
+            let children = sorted_children(view, board, Some(node));
             lines.push(OutlineRow { node, depth, children: children.len() });
             if !self.folded.contains(&node) {
                 stack.extend(children.into_iter().rev().map(|id| (id, depth + 1)));
@@ -94,12 +88,12 @@ impl OutlinePanel {
     }
 
     fn fold(&mut self, node: NodeId) -> bool {
-        self.known = None;
+        self.lines_source = None;
         self.folded.insert(node)
     }
 
     fn unfold(&mut self, node: NodeId) -> bool {
-        self.known = None;
+        self.lines_source = None;
         self.folded.remove(&node)
     }
 
@@ -109,7 +103,7 @@ impl OutlinePanel {
             let parent = view.snapshot.node(node).and_then(|node| node.parent);
             for container in view.snapshot.ancestors(parent).map(|node| node.id) {
                 if self.folded.remove(&container) {
-                    self.known = None;
+                    self.lines_source = None;
                 }
             }
         }
@@ -124,7 +118,7 @@ impl OutlinePanel {
         lines.iter().position(|line| line.node == selected)
     }
 
-    fn keys(&mut self, ui: &Ui, view: &FrameView<'_>, lines: &[OutlineRow], actions: &mut Vec<WindowAction>) {
+    fn keys(&mut self, ui: &Ui, view: &FrameView<'_>, lines: &[OutlineRow]) {
         let Some(cursor) = self.cursor else { return };
         if !ui.memory(|memory| memory.has_focus(row_id(cursor))) {
             return;
@@ -142,7 +136,7 @@ impl OutlinePanel {
         } else if pressed(Key::ArrowLeft) {
             if line.children > 0 && self.fold(cursor) { None } else { parent }
         } else if pressed(Key::Enter) {
-            actions.push(WindowAction::Reveal(ElementId::Node(cursor)));
+            view.act(WindowAction::Reveal(ElementId::Node(cursor)));
             None
         } else {
             None
@@ -150,17 +144,11 @@ impl OutlinePanel {
         if let Some(next) = next {
             self.cursor = Some(next);
             ui.memory_mut(|memory| memory.request_focus(row_id(next)));
-            actions.push(WindowAction::Select([ElementId::Node(next)].into()));
+            view.act(WindowAction::Select([ElementId::Node(next)].into()));
         }
     }
 
-    fn line_ui(
-        &mut self,
-        ui: &mut Ui,
-        view: &FrameView<'_>,
-        line: &OutlineRow,
-        actions: &mut Vec<WindowAction>,
-    ) {
+    fn line_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, line: &OutlineRow) {
         let Some(node) = view.snapshot.node(line.node) else { return };
         let element = ElementId::Node(node.id);
         let selected = view.selection.contains(&element);
@@ -200,14 +188,14 @@ impl OutlinePanel {
             self.cursor = Some(node.id);
             response.request_focus();
             let many = ui.input(|input| input.modifiers.shift || input.modifiers.command);
-            actions.push(WindowAction::Select(if many {
-                toggled(view.selection, element)
+            view.act(WindowAction::Select(if many {
+                toggle_selection(view.selection, element)
             } else {
                 [element].into()
             }));
         }
         if response.double_clicked() {
-            actions.push(WindowAction::Reveal(element));
+            view.act(WindowAction::Reveal(element));
         }
     }
 }
@@ -217,7 +205,7 @@ fn row_id(node: NodeId) -> egui::Id {
     egui::Id::unique(("outline row", node.bits()))
 }
 
-fn toggled(selection: &BTreeSet<ElementId>, element: ElementId) -> BTreeSet<ElementId> {
+fn toggle_selection(selection: &BTreeSet<ElementId>, element: ElementId) -> BTreeSet<ElementId> {
     let mut selection = selection.clone();
     if !selection.remove(&element) {
         selection.insert(element);
@@ -225,7 +213,7 @@ fn toggled(selection: &BTreeSet<ElementId>, element: ElementId) -> BTreeSet<Elem
     selection
 }
 
-fn sorted(view: &FrameView<'_>, board: BoardId, parent: Option<NodeId>) -> Vec<NodeId> {
+fn sorted_children(view: &FrameView<'_>, board: BoardId, parent: Option<NodeId>) -> Vec<NodeId> {
     let mut children: Vec<NodeId> = view.snapshot.children(board, parent).collect();
     children.sort_by_key(|&id| view.snapshot.placement(id).map(|place| (place.y, place.x, id)));
     children

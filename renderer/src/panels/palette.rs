@@ -26,7 +26,7 @@ pub(crate) struct PalettePanel {
 }
 
 impl PalettePanel {
-    pub(crate) fn show_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>) {
+    pub(crate) fn show_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>) {
         let Some(kind) = view.board_kind() else {
             empty_state_ui(ui, view.theme, "No board", "Open or create a board to add nodes.");
             return;
@@ -36,7 +36,7 @@ impl PalettePanel {
         ui.add_space(4.0);
         let found = by_category(view, kind, &self.query);
         if entered && let Some(best) = best(&found) {
-            actions.push(WindowAction::Add(best.id.clone()));
+            view.act(WindowAction::Add(best.id.clone()));
         }
         egui::ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
             ui.spacing_mut().item_spacing.y = 0.0;
@@ -57,7 +57,7 @@ impl PalettePanel {
                 }
                 if open {
                     for (_, def) in types {
-                        type_row_ui(ui, view, def, actions);
+                        type_row_ui(ui, view, def);
                     }
                     ui.add_space(6.0);
                 }
@@ -86,7 +86,7 @@ fn best<'a>(found: &BTreeMap<&str, RankedTypes<'a>>) -> Option<&'a Arc<TypeDef>>
     found.values().flatten().min_by_key(|(rank, _)| *rank).map(|(_, def)| *def)
 }
 
-fn type_row_ui(ui: &mut Ui, view: &FrameView<'_>, def: &TypeDef, actions: &mut Vec<WindowAction>) {
+fn type_row_ui(ui: &mut Ui, view: &FrameView<'_>, def: &TypeDef) {
     let row = ListRow { name: &def.title, selected: false, sense: Sense::click_and_drag() };
     let response = row_ui(ui, view.theme, row, |ui, room| {
         let mark = Rect::from_center_size(pos2(room.left() + 10.0, room.center().y), Vec2::splat(20.0));
@@ -96,7 +96,7 @@ fn type_row_ui(ui: &mut Ui, view: &FrameView<'_>, def: &TypeDef, actions: &mut V
     });
     response.dnd_set_drag_payload(DraggedType(def.id.clone()));
     if response.clicked() && !view.is_held() {
-        actions.push(WindowAction::Add(def.id.clone()));
+        view.act(WindowAction::Add(def.id.clone()));
     }
     if !response.dragged() && !def.description.is_empty() {
         response.on_hover_ui(|ui| {

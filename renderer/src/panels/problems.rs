@@ -6,7 +6,8 @@ use crate::{
     trace_links::{suspects, suspects_ui},
     view::{FrameView, WindowAction},
     widgets::{
-        ListRow, ROW_HEIGHT, body_font, empty_state_ui, paint_line, paint_severity, row_ui, small_font,
+        ListRow, ROW_HEIGHT, body_font, empty_state_ui, list_rows_ui, paint_line, paint_severity, row_ui,
+        small_font,
     },
 };
 use egui::{Align2, Sense, Ui, pos2};
@@ -59,13 +60,7 @@ fn in_specs(view: &FrameView<'_>) -> (usize, usize) {
 }
 
 impl ProblemsPanel {
-    pub(crate) fn show_ui(
-        &mut self,
-        ui: &mut Ui,
-        view: &FrameView<'_>,
-        specs: &mut SpecsFeature,
-        actions: &mut Vec<WindowAction>,
-    ) {
+    pub(crate) fn show_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, specs: &mut SpecsFeature) {
         let suspects = suspects(view);
         let sum = |(errors, warnings)| errors + warnings;
         let (boards, bundles): (usize, usize) = (sum(on_boards(view)), sum(in_specs(view)));
@@ -90,14 +85,14 @@ impl ProblemsPanel {
             }
             match scope {
                 ProblemScope::Boards => self.filters_ui(ui, view),
-                ProblemScope::Specs => specs.finding_filters_ui(ui, view, actions),
+                ProblemScope::Specs => specs.finding_filters_ui(ui, view),
                 ProblemScope::Links => {}
             }
         });
         match scope {
-            ProblemScope::Boards => self.boards_ui(ui, view, actions),
-            ProblemScope::Specs => specs.findings_ui(ui, view, actions),
-            ProblemScope::Links => suspects_ui(ui, view, actions),
+            ProblemScope::Boards => self.boards_ui(ui, view),
+            ProblemScope::Specs => specs.findings_ui(ui, view),
+            ProblemScope::Links => suspects_ui(ui, view),
         }
     }
 
@@ -115,7 +110,7 @@ impl ProblemsPanel {
         }
     }
 
-    fn boards_ui(&self, ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>) {
+    fn boards_ui(&self, ui: &mut Ui, view: &FrameView<'_>) {
         let registry = view.snapshot.registry().problems();
         if on_boards(view) == (0, 0) {
             empty_state_ui(ui, view.theme, "No problems", "Your boards have no errors or warnings.");
@@ -123,7 +118,7 @@ impl ProblemsPanel {
         }
         let problems = view.problems.iter().map(ProblemRow::Board);
         let mut entries: Vec<ProblemRow<'_>> = problems
-            .chain(findings::all(view).map(ProblemRow::Told))
+            .chain(findings::all_findings(view).map(ProblemRow::Told))
             .chain(registry.iter().map(ProblemRow::Module))
             .filter(|entry| self.only.is_none_or(|only| only == entry.severity()))
             .collect();
@@ -132,7 +127,7 @@ impl ProblemsPanel {
             empty_state_ui(ui, view.theme, "No problems of this severity", "Select All to see the others.");
             return;
         }
-        rows_ui(ui, view, &entries, actions);
+        rows_ui(ui, view, &entries);
     }
 }
 
@@ -164,34 +159,28 @@ impl ProblemRow<'_> {
     }
 }
 
-fn rows_ui(ui: &mut Ui, view: &FrameView<'_>, entries: &[ProblemRow<'_>], actions: &mut Vec<WindowAction>) {
-    ui.spacing_mut().item_spacing.y = 0.0;
-    egui::ScrollArea::vertical().auto_shrink([false, false]).show_rows(
-        ui,
-        ROW_HEIGHT,
-        entries.len(),
-        |ui, range| {
-            for entry in entries.get(range).unwrap_or_default() {
-                match entry {
-                    ProblemRow::Board(problem) => problem_ui(ui, view, problem, actions),
-                    ProblemRow::Told(told) => told_ui(ui, view, told, actions),
-                    ProblemRow::Module(problem) => {
-                        let place = format!("{} in {}", problem.entry, problem.origin);
-                        let sense = (Sense::hover(), 0.0);
-                        line_ui(ui, view, RegistryProblem::SEVERITY, &problem.message, &place, sense);
-                    }
+fn rows_ui(ui: &mut Ui, view: &FrameView<'_>, entries: &[ProblemRow<'_>]) {
+    list_rows_ui(ui, ROW_HEIGHT, entries.len(), |ui, range| {
+        for entry in entries.get(range).unwrap_or_default() {
+            match entry {
+                ProblemRow::Board(problem) => problem_ui(ui, view, problem),
+                ProblemRow::Told(told) => told_ui(ui, view, told),
+                ProblemRow::Module(problem) => {
+                    let place = format!("{} in {}", problem.entry, problem.origin);
+                    let severity = RegistryProblem::SEVERITY;
+                    line_ui(ui, view, severity, &problem.message, &place, Sense::hover(), 0.0);
                 }
             }
-        },
-    );
+        }
+    });
 }
 
-fn told_ui(ui: &mut Ui, view: &FrameView<'_>, told: &BoardFinding<'_>, actions: &mut Vec<WindowAction>) {
+fn told_ui(ui: &mut Ui, view: &FrameView<'_>, told: &BoardFinding<'_>) {
     let finding = told.finding;
-    let place = format!("{} · {}", place_of(view, told.board, told.element()), told.origin.word());
-    let row = line_ui(ui, view, finding.severity, &finding.message, &place, (Sense::click(), 0.0));
+    let place = format!("{} · {}", place_of(view, told.board, told.element()), told.origin.label());
+    let row = line_ui(ui, view, finding.severity, &finding.message, &place, Sense::click(), 0.0);
     if row.clicked() {
-        actions.push(match &finding.prop {
+        view.act(match &finding.prop {
             Some(prop) => WindowAction::GoToField(told.element(), prop.clone()),
             None => WindowAction::Reveal(told.element()),
         });
@@ -201,13 +190,13 @@ fn told_ui(ui: &mut Ui, view: &FrameView<'_>, told: &BoardFinding<'_>, actions: 
     }
 }
 
-fn problem_ui(ui: &mut Ui, view: &FrameView<'_>, problem: &BoardProblem, actions: &mut Vec<WindowAction>) {
+fn problem_ui(ui: &mut Ui, view: &FrameView<'_>, problem: &BoardProblem) {
     let place = place_of(view, problem.board, problem.element);
     let fix = fix_of(view, problem);
     let spare = if fix.is_some() { FIX_BUTTON_WIDTH } else { 0.0 };
-    let row = line_ui(ui, view, problem.severity, &problem.message, &place, (Sense::click(), spare));
+    let row = line_ui(ui, view, problem.severity, &problem.message, &place, Sense::click(), spare);
     if row.clicked() {
-        actions.push(WindowAction::Reveal(problem.element));
+        view.act(WindowAction::Reveal(problem.element));
     }
     let Some(fix) = fix.filter(|_| ui.is_rect_visible(row.rect)) else { return };
     let middle = pos2(row.rect.right() - FIX_BUTTON_WIDTH / 2.0, row.rect.center().y);
@@ -223,7 +212,7 @@ fn problem_ui(ui: &mut Ui, view: &FrameView<'_>, problem: &BoardProblem, actions
         .on_hover_text(&fix.name)
         .clicked()
     {
-        actions.push(fix.action);
+        view.act(fix.action);
     }
 }
 
@@ -235,7 +224,7 @@ struct ProblemFix {
 }
 
 fn fix_of(view: &FrameView<'_>, problem: &BoardProblem) -> Option<ProblemFix> {
-    if view.holds(problem.board) {
+    if view.is_board_held(problem.board) {
         return None;
     }
     let id = match problem.element {
@@ -281,7 +270,8 @@ fn line_ui(
     severity: ProblemSeverity,
     message: &str,
     place: &str,
-    (sense, spare): (Sense, f32),
+    sense: Sense,
+    spare: f32,
 ) -> egui::Response {
     let theme = view.theme;
     let word = match severity {

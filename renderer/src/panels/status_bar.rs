@@ -8,7 +8,7 @@ use crate::{
     widgets::paint_severity,
 };
 use egui::{Align, Button, Layout, RichText, Sense, Ui, Vec2};
-use shared_protocol::text::counted;
+use shared_protocol::text::count_noun;
 use shared_protocol::{messages::ProblemSeverity, proposal::Risk};
 
 pub(crate) fn status_bar_ui(
@@ -16,17 +16,16 @@ pub(crate) fn status_bar_ui(
     view: &FrameView<'_>,
     zoom: Option<f32>,
     cost_ui: impl FnOnce(&mut Ui),
-    actions: &mut Vec<WindowAction>,
 ) {
     ui.horizontal_centered(|ui| {
         ui.spacing_mut().item_spacing.x = 4.0;
         ui.spacing_mut().button_padding = egui::vec2(4.0, 2.0);
-        saved_ui(ui, view, actions);
+        saved_ui(ui, view);
         dot_ui(ui, view);
         counts_ui(ui, view);
         dot_ui(ui, view);
-        problems_ui(ui, view, actions);
-        review_ui(ui, view, actions);
+        problems_ui(ui, view);
+        review_ui(ui, view);
         cost_ui(ui);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             if let Some(zoom) = zoom {
@@ -34,10 +33,10 @@ pub(crate) fn status_bar_ui(
                 let button = Button::new(RichText::new(&percent).small()).frame_when_inactive(false);
                 let button = ui.add(button).accessible_name(format!("Zoom {percent}"));
                 if button.on_hover_text("Zoom to 100%").clicked() {
-                    actions.push(WindowAction::Do(CommandId::ZoomFull));
+                    view.act(CommandId::ZoomFull);
                 }
             }
-            crate::agents::pill::pill_ui(ui, view, actions);
+            crate::agents::pill::pill_ui(ui, view);
             let path = RichText::new(view.root).small().color(view.theme.text_subtle);
             ui.add(egui::Label::new(path).truncate());
         });
@@ -48,7 +47,7 @@ fn dot_ui(ui: &mut Ui, view: &FrameView<'_>) {
     ui.label(RichText::new("·").small().color(view.theme.text_subtle));
 }
 
-fn saved_ui(ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>) {
+fn saved_ui(ui: &mut Ui, view: &FrameView<'_>) {
     let (theme, revision) = (view.theme, view.snapshot.revision());
     let saved = view.status.saved >= revision;
     let (rect, _) = ui.allocate_exact_size(Vec2::splat(10.0), Sense::hover());
@@ -64,24 +63,24 @@ fn saved_ui(ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>) 
             .on_hover_text("Saves all changes to files")
             .clicked()
         {
-            actions.push(WindowAction::Do(CommandId::Save));
+            view.act(CommandId::Save);
         }
     }
 }
 
 fn counts_ui(ui: &mut Ui, view: &FrameView<'_>) {
     let (nodes, edges) = view.counts;
-    let text = format!("{} · {}", counted(nodes, "node"), counted(edges, "edge"));
+    let text = format!("{} · {}", count_noun(nodes, "node"), count_noun(edges, "edge"));
     ui.label(RichText::new(text).small().color(view.theme.text_muted));
 }
 
-fn problems_ui(ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>) {
+fn problems_ui(ui: &mut Ui, view: &FrameView<'_>) {
     let (errors, warnings) = counts(view);
     let text = match (errors, warnings) {
         (0, 0) => "No problems".to_owned(),
-        (errors, 0) => counted(errors, "error"),
-        (0, warnings) => counted(warnings, "warning"),
-        (errors, warnings) => format!("{}, {}", counted(errors, "error"), counted(warnings, "warning")),
+        (errors, 0) => count_noun(errors, "error"),
+        (0, warnings) => count_noun(warnings, "warning"),
+        (errors, warnings) => format!("{}, {}", count_noun(errors, "error"), count_noun(warnings, "warning")),
     };
     if errors + warnings > 0 {
         let severity = if errors > 0 { ProblemSeverity::Error } else { ProblemSeverity::Warning };
@@ -90,12 +89,12 @@ fn problems_ui(ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction
     }
     let text = RichText::new(text).small().color(view.theme.text_muted);
     if ui.add(Button::new(text).frame_when_inactive(false)).on_hover_text("Show problems").clicked() {
-        actions.push(WindowAction::Do(CommandId::Panel(PanelId::Problems)));
+        view.act(WindowAction::Do(CommandId::Panel(PanelId::Problems)));
     }
 }
 
 /// The number of undecided proposals, visible in every layout.
-fn review_ui(ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>) {
+fn review_ui(ui: &mut Ui, view: &FrameView<'_>) {
     let waiting = view.review.undecided_count();
     if waiting == 0 {
         return;
@@ -111,7 +110,7 @@ fn review_ui(ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>)
         paint_severity(ui.painter(), rect.center(), view.theme, ProblemSeverity::Warning);
     }
     let text = RichText::new(format!("{waiting} to review")).small().color(view.theme.text);
-    let name = format!("{} to review", counted(waiting, "proposal"));
+    let name = format!("{} to review", count_noun(waiting, "proposal"));
     let button = ui.add(Button::new(text).frame_when_inactive(false)).accessible_name(name);
     let hint = if is_grave {
         "Open the review queue. At least one proposal removes something."
@@ -119,6 +118,6 @@ fn review_ui(ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>)
         "Open the review queue"
     };
     if button.on_hover_text(hint).clicked() {
-        actions.push(WindowAction::ShowPanel(PanelId::Review));
+        view.act(WindowAction::ShowPanel(PanelId::Review));
     }
 }

@@ -43,7 +43,7 @@ impl PreviewDevice {
     }
 
     /// Returns the device that matches the size of a screen.
-    pub(crate) fn of(screen: PreviewScreen) -> Self {
+    pub(crate) fn for_screen(screen: PreviewScreen) -> Self {
         let own = [screen.width, screen.height];
         let known = Self::OFFERED.into_iter().find(|device| device.size() == Some(own));
         known.unwrap_or(Self::Custom { width: screen.width, height: screen.height })
@@ -179,9 +179,9 @@ mod tests {
     fn devices_are_recognised() {
         for device in [PreviewDevice::Phone, PreviewDevice::Tablet, PreviewDevice::Laptop] {
             let screen = screen_for(device, PreviewZoom::Whole, false, vec2(300.0, 300.0), 1.0).unwrap();
-            assert_eq!(PreviewDevice::of(screen), device);
+            assert_eq!(PreviewDevice::for_screen(screen), device);
         }
         let other = PreviewScreen::new(100, 100, 1.0, false).unwrap();
-        assert_eq!(PreviewDevice::of(other), PreviewDevice::Custom { width: 100, height: 100 });
+        assert_eq!(PreviewDevice::for_screen(other), PreviewDevice::Custom { width: 100, height: 100 });
     }
 }

@@ -15,7 +15,7 @@ pub(crate) fn state_words(state: &PreviewSessionStatus) -> &'static str {
 }
 
 /// The label of a preview target.
-pub(crate) fn shown_words(view: &FrameView<'_>, shown: &PreviewTarget) -> String {
+pub(crate) fn target_label(view: &FrameView<'_>, shown: &PreviewTarget) -> String {
     let component = |id: &str| {
         let known = view.previews.components.iter().find(|component| component.id == id);
         known.map_or_else(|| id.to_owned(), |component| component.title.clone())

@@ -10,6 +10,6 @@ mod target;
 mod textures;
 
 pub(crate) use device::{PreviewDevice, PreviewZoom, screen_for, shown_size};
-pub(crate) use labels::{shown_words, state_words};
-pub(crate) use target::{routes, showable};
+pub(crate) use labels::{state_words, target_label};
+pub(crate) use target::{preview_target, routes};
 pub(crate) use textures::{PreviewTextures, ShownPreviewFrame};

@@ -31,7 +31,7 @@ pub(crate) fn routes<'a>(view: &FrameView<'a>) -> Vec<&'a Node> {
     for board in boards {
         let mut routes: Vec<&Node> =
             snapshot.nodes_on(board.id).map(AsRef::as_ref).filter(|node| is_route(node)).collect();
-        let place = |node: &Node| snapshot.absolute(node.id).map(|area| (area.y, area.x));
+        let place = |node: &Node| snapshot.absolute_placement(node.id).map(|area| (area.y, area.x));
         routes.sort_by_key(|node| (place(node), node.id));
         all.extend(routes);
     }
@@ -50,7 +50,7 @@ fn component_of(view: &FrameView<'_>, node: NodeId) -> Option<String> {
 
 /// Returns the target of "preview the selection": the page that the selected node is or lies on, or else its component.
 /// Without a selection on an interface board, returns the first page.
-pub(crate) fn showable(view: &FrameView<'_>) -> Option<PreviewTarget> {
+pub(crate) fn preview_target(view: &FrameView<'_>) -> Option<PreviewTarget> {
     let selected = view.selection.iter().find_map(|element| match element {
         ElementId::Node(node) => Some(*node),
         _ => None,

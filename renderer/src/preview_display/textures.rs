@@ -38,7 +38,7 @@ struct SessionFrames {
     /// The number of consecutive torn reads.
     torn: u32,
     pixels: Vec<[u8; 4]>,
-    shown: Option<(TextureHandle, PreviewScreen)>,
+    texture: Option<(TextureHandle, PreviewScreen)>,
 }
 
 impl PreviewTextures {
@@ -53,17 +53,17 @@ impl PreviewTextures {
         let reader = memory.reader()?;
         let before = self.sessions.remove(&session);
         let pixels = vec![[0; 4]; reader.width() * reader.height()];
-        let shown = before.and_then(|before| before.shown);
+        let shown = before.and_then(|before| before.texture);
         // The memory may already hold a frame.
         self.sessions.insert(
             session,
-            SessionFrames { generation, screen, reader, is_due: true, torn: 0, pixels, shown },
+            SessionFrames { generation, screen, reader, is_due: true, torn: 0, pixels, texture: shown },
         );
         Ok(())
     }
 
     /// Marks a frame of this generation as due. Returns whether the window should repaint.
-    pub(crate) fn announced(&mut self, session: PreviewId, generation: u32) -> bool {
+    pub(crate) fn record_generation(&mut self, session: PreviewId, generation: u32) -> bool {
         let frames = self.sessions.get_mut(&session).filter(|frames| frames.generation == generation);
         let announce = |frames: &mut SessionFrames| (frames.is_due, frames.torn) = (true, 0);
         frames.map(announce).is_some()
@@ -74,7 +74,7 @@ impl PreviewTextures {
     }
 
     /// Removes all sessions except these.
-    pub(crate) fn keep(&mut self, sessions: &[PreviewId]) {
+    pub(crate) fn retain(&mut self, sessions: &[PreviewId]) {
         self.sessions.retain(|session, _| sessions.contains(session));
         self.instances.retain(|session, _| sessions.contains(session));
     }
@@ -84,22 +84,26 @@ impl PreviewTextures {
     }
 
     /// Returns the newest frame. Copies it only when a new one is due, and uploads only the changed rows.
-    pub(crate) fn newest(&mut self, context: &Context, session: PreviewId) -> Option<ShownPreviewFrame<'_>> {
+    pub(crate) fn newest_frame(
+        &mut self,
+        context: &Context,
+        session: PreviewId,
+    ) -> Option<ShownPreviewFrame<'_>> {
         let frames = self.sessions.get_mut(&session)?;
         if std::mem::take(&mut frames.is_due) {
-            frames.take(context);
+            frames.upload_frame(context);
         }
-        let (texture, screen) = frames.shown.as_ref()?;
+        let (texture, screen) = frames.texture.as_ref()?;
         Some(ShownPreviewFrame { texture, screen: *screen })
     }
 }
 
 impl SessionFrames {
-    fn take(&mut self, context: &Context) {
+    fn upload_frame(&mut self, context: &Context) {
         let size = [self.reader.width(), self.reader.height()];
-        let fresh = self.shown.as_ref().is_none_or(|(texture, _)| texture.size() != size);
+        let fresh = self.texture.as_ref().is_none_or(|(texture, _)| texture.size() != size);
         let before = if fresh { Vec::new() } else { self.pixels.clone() };
-        match self.reader.take(&mut self.pixels) {
+        match self.reader.copy_frame(&mut self.pixels) {
             FrameCopy::NoNewFrame => return,
             FrameCopy::Torn => {
                 self.pixels.clone_from(&before);
@@ -113,10 +117,10 @@ impl SessionFrames {
             }
             FrameCopy::Frame => {}
         }
-        match &mut self.shown {
+        match &mut self.texture {
             Some((texture, screen)) if !fresh => {
                 *screen = self.screen;
-                if let Some((from, rows)) = differing(&before, &self.pixels, size[0]) {
+                if let Some((from, rows)) = changed_rows(&before, &self.pixels, size[0]) {
                     texture.set_partial(
                         [0, from],
                         image([size[0], rows.len() / size[0].max(1)], rows),
@@ -126,7 +130,7 @@ impl SessionFrames {
             }
             _ => {
                 let texture = context.load_texture("preview", image(size, &self.pixels), TEXTURE_OPTIONS);
-                self.shown = Some((texture, self.screen));
+                self.texture = Some((texture, self.screen));
             }
         }
     }
@@ -137,7 +141,7 @@ fn image(size: [usize; 2], pixels: &[[u8; 4]]) -> ColorImage {
 }
 
 /// Returns the index of the first changed row and all rows up to the last changed one, or `None` when nothing changed.
-fn differing<'p>(before: &[[u8; 4]], now: &'p [[u8; 4]], width: usize) -> Option<(usize, &'p [[u8; 4]])> {
+fn changed_rows<'p>(before: &[[u8; 4]], now: &'p [[u8; 4]], width: usize) -> Option<(usize, &'p [[u8; 4]])> {
     if before.len() != now.len() || width == 0 {
         return Some((0, now));
     }
@@ -171,17 +175,17 @@ mod tests {
         let (memory, mut writer) = memory();
         let (context, mut screens) = (Context::default(), PreviewTextures::default());
         screens.adopt(SESSION, 1, screen(), &memory).unwrap();
-        assert!(screens.newest(&context, SESSION).is_none(), "nothing was drawn yet");
-        writer.put(&[[9, 9, 9, 255]; 16]);
-        assert!(!screens.announced(SESSION, 2), "of another memory");
-        assert!(screens.newest(&context, SESSION).is_none(), "not announced");
-        assert!(screens.announced(SESSION, 1));
-        let first = screens.newest(&context, SESSION).unwrap().texture.id();
-        writer.put(&[[8, 8, 8, 255]; 16]);
-        screens.announced(SESSION, 1);
-        assert_eq!(screens.newest(&context, SESSION).unwrap().texture.id(), first);
-        screens.keep(&[]);
-        assert!(screens.newest(&context, SESSION).is_none());
+        assert!(screens.newest_frame(&context, SESSION).is_none(), "nothing was drawn yet");
+        writer.write_frame(&[[9, 9, 9, 255]; 16]);
+        assert!(!screens.record_generation(SESSION, 2), "of another memory");
+        assert!(screens.newest_frame(&context, SESSION).is_none(), "not announced");
+        assert!(screens.record_generation(SESSION, 1));
+        let first = screens.newest_frame(&context, SESSION).unwrap().texture.id();
+        writer.write_frame(&[[8, 8, 8, 255]; 16]);
+        screens.record_generation(SESSION, 1);
+        assert_eq!(screens.newest_frame(&context, SESSION).unwrap().texture.id(), first);
+        screens.retain(&[]);
+        assert!(screens.newest_frame(&context, SESSION).is_none());
     }
 
     #[test]
@@ -189,16 +193,16 @@ mod tests {
         let (old, mut writer) = memory();
         let (context, mut screens) = (Context::default(), PreviewTextures::default());
         screens.adopt(SESSION, 1, screen(), &old).unwrap();
-        writer.put(&[[9, 9, 9, 255]; 16]);
-        screens.announced(SESSION, 1);
-        assert!(screens.newest(&context, SESSION).is_some());
+        writer.write_frame(&[[9, 9, 9, 255]; 16]);
+        screens.record_generation(SESSION, 1);
+        assert!(screens.newest_frame(&context, SESSION).is_some());
         let dark = PreviewScreen { dark: true, ..screen() };
         let (new, mut writer) = memory();
         screens.adopt(SESSION, 2, dark, &new).unwrap();
-        assert!(!screens.newest(&context, SESSION).unwrap().screen.dark);
-        writer.put(&[[1, 1, 1, 255]; 16]);
-        screens.announced(SESSION, 2);
-        assert!(screens.newest(&context, SESSION).unwrap().screen.dark);
+        assert!(!screens.newest_frame(&context, SESSION).unwrap().screen.dark);
+        writer.write_frame(&[[1, 1, 1, 255]; 16]);
+        screens.record_generation(SESSION, 2);
+        assert!(screens.newest_frame(&context, SESSION).unwrap().screen.dark);
     }
 
     #[test]
@@ -206,9 +210,9 @@ mod tests {
         let row = |value: u8| [[value; 4]; 4];
         let before = [row(1), row(2), row(3), row(4)].concat();
         let now = [row(1), row(9), row(8), row(4)].concat();
-        let (from, rows) = differing(&before, &now, 4).unwrap();
+        let (from, rows) = changed_rows(&before, &now, 4).unwrap();
         assert_eq!((from, rows), (1, [row(9), row(8)].concat().as_slice()));
-        assert!(differing(&now, &now, 4).is_none());
-        assert_eq!(differing(&[], &now, 4).unwrap().1.len(), 16);
+        assert!(changed_rows(&now, &now, 4).is_none());
+        assert_eq!(changed_rows(&[], &now, 4).unwrap().1.len(), 16);
     }
 }

@@ -69,7 +69,7 @@ pub(crate) struct EntityList {
 }
 
 impl EntityList {
-    fn of(entities: Vec<EntitySummary>) -> Self {
+    fn from_summaries(entities: Vec<EntitySummary>) -> Self {
         let key = |summary: &EntitySummary| format!("{} {}", summary.entity.id, summary.title).to_lowercase();
         Self { keys: entities.iter().map(key).collect(), entities }
     }
@@ -91,9 +91,9 @@ pub(crate) struct LoadedEntity {
 }
 
 impl LoadedEntity {
-    fn of(view: EntityView) -> Self {
+    fn from_view(view: EntityView) -> Self {
         let data = serde_json::from_str(&view.data).unwrap_or_default();
-        let schema = EntityFormSchema::of(&view.schema);
+        let schema = EntityFormSchema::from_view(&view.schema);
         Self { view, data, schema }
     }
 }
@@ -118,36 +118,32 @@ pub(crate) struct SpecAnswers {
     coverage: BTreeMap<String, CachedSpecAnswer<Vec<RelationCoverageView>>>,
     knowledge: BTreeMap<String, CachedSpecAnswer<String>>,
     /// The latest search results, with their query.
-    pub(crate) found: (String, Vec<EntitySummary>),
+    pub(crate) search_results: (String, Vec<EntitySummary>),
     /// The query of the search in progress.
     searching: Option<String>,
     /// The number of the workspace, so that responses about another one are ignored.
     workspace: u64,
+    /// Requests that the window has not sent yet.
+    pub(super) unsent: Vec<MainRequest<WindowAction>>,
 }
 
 impl SpecAnswers {
-    /// Sends a request about a bundle. Its response names the subject.
+    /// Requests an answer about a bundle. It names the subject.
     pub(crate) fn request<R: Request<Frame = WorkbenchRequest>, S: Clone + 'static>(
-        &self,
+        &mut self,
         request: R,
         subject: S,
         response: fn(S, Result<R::Response, Refusal>) -> SpecResponse,
-        actions: &mut Vec<WindowAction>,
     ) {
         let workspace = self.workspace;
-        actions.push(WindowAction::Request(MainRequest::new(request, move |result| {
+        self.unsent.push(MainRequest::new(request, move |result| {
             let response = Box::new(response(subject.clone(), result));
             Some(WindowAction::Spec(SpecAction::Receive { workspace, response }))
-        })));
+        }));
     }
 
     /// Requests an answer, unless it was already requested for this generation or the bundle does not exist.
-    pub(crate) fn want(
-        &mut self,
-        bundles: &BundlesView,
-        question: SpecQuestion,
-        actions: &mut Vec<WindowAction>,
-    ) {
+    pub(crate) fn want(&mut self, bundles: &BundlesView, question: SpecQuestion) {
         let bundle = match &question {
             SpecQuestion::Entity(entity) => &entity.bundle,
             SpecQuestion::Entities(bundle)
@@ -162,23 +158,23 @@ impl SpecAnswers {
         }
         match question {
             SpecQuestion::Entities(id) => {
-                self.request(ListEntities { bundle: id.clone() }, id, SpecResponse::Entities, actions);
+                self.request(ListEntities { bundle: id.clone() }, id, SpecResponse::Entities);
             }
             SpecQuestion::Entity(entity) => {
-                self.request(ShowEntity { entity: entity.clone() }, entity, SpecResponse::Entity, actions);
+                self.request(ShowEntity { entity: entity.clone() }, entity, SpecResponse::Entity);
             }
             SpecQuestion::Schema(bundle, entity_type) => {
                 let subject = (bundle.clone(), entity_type.clone());
-                self.request(ReadSchema { bundle, entity_type }, subject, SpecResponse::Schema, actions);
+                self.request(ReadSchema { bundle, entity_type }, subject, SpecResponse::Schema);
             }
             SpecQuestion::Diagnostics(id) => {
-                self.request(ListDiagnostics { bundle: id.clone() }, id, SpecResponse::Diagnostics, actions);
+                self.request(ListDiagnostics { bundle: id.clone() }, id, SpecResponse::Diagnostics);
             }
             SpecQuestion::Coverage(id) => {
-                self.request(MeasureCoverage { bundle: id.clone() }, id, SpecResponse::Coverage, actions);
+                self.request(MeasureCoverage { bundle: id.clone() }, id, SpecResponse::Coverage);
             }
             SpecQuestion::Knowledge(id) => {
-                self.request(ReadKnowledge { bundle: id.clone() }, id, SpecResponse::Knowledge, actions);
+                self.request(ReadKnowledge { bundle: id.clone() }, id, SpecResponse::Knowledge);
             }
         }
     }
@@ -243,15 +239,15 @@ impl SpecAnswers {
     }
 
     /// Searches all bundles. Only one search runs at a time; the newest query follows it.
-    pub(crate) fn search(&mut self, query: &str, limit: u32, actions: &mut Vec<WindowAction>) {
+    pub(crate) fn search(&mut self, query: &str, limit: u32) {
         let query = query.trim();
-        if query.is_empty() || self.found.0 == query || self.searching.is_some() {
+        if query.is_empty() || self.search_results.0 == query || self.searching.is_some() {
             return;
         }
         self.searching = Some(query.to_owned());
         let query = query.to_owned();
         let request = SearchEntities { bundle: None, query: query.clone(), limit };
-        self.request(request, query, SpecResponse::Found, actions);
+        self.request(request, query, SpecResponse::Found);
     }
 
     /// Clears the cache, because another workspace may have a bundle with the same name.
@@ -265,15 +261,15 @@ impl SpecAnswers {
     }
 
     pub(crate) fn receive_entities(&mut self, bundle: String, result: Result<Vec<EntitySummary>, Refusal>) {
-        self.entities.entry(bundle).or_default().receive(result.map(EntityList::of));
+        self.entities.entry(bundle).or_default().receive(result.map(EntityList::from_summaries));
     }
 
     pub(crate) fn receive_entity(&mut self, entity: EntityRef, result: Result<EntityView, Refusal>) {
-        self.entity.entry(entity).or_default().receive(result.map(LoadedEntity::of));
+        self.entity.entry(entity).or_default().receive(result.map(LoadedEntity::from_view));
     }
 
     pub(crate) fn receive_schema(&mut self, key: (String, String), result: Result<SchemaView, Refusal>) {
-        self.schemas.entry(key).or_default().receive(result.map(|view| EntityFormSchema::of(&view)));
+        self.schemas.entry(key).or_default().receive(result.map(|view| EntityFormSchema::from_view(&view)));
     }
 
     pub(crate) fn receive_diagnostics(
@@ -299,7 +295,7 @@ impl SpecAnswers {
     pub(crate) fn receive_found(&mut self, query: String, result: Result<Vec<EntitySummary>, Refusal>) {
         self.searching = None;
         // A failed search counts as no results; the next query tries again.
-        self.found = (query, result.unwrap_or_default());
+        self.search_results = (query, result.unwrap_or_default());
     }
 }
 

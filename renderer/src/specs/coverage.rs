@@ -3,17 +3,17 @@
 use super::{
     entity::section_ui,
     entity_look::type_look,
-    schema::{phrase, words},
+    schema::{humanise, phrase},
     values::entity_chip_ui,
 };
 use crate::{
-    view::WindowAction,
+    view::FrameView,
     widgets::{body_font, muted_ui, paint_icon, paint_line, small_font},
 };
 use canvas::theme::WorkbenchTheme;
 use egui::{Align2, CornerRadius, Rect, RichText, Role, Sense, Ui, Vec2, WidgetInfo, pos2, vec2};
 use shared_protocol::bundle::{EntityRef, RelationCoverageView};
-use shared_protocol::text::counted;
+use shared_protocol::text::count_noun;
 use std::collections::BTreeSet;
 
 const ROW_HEIGHT: f32 = 30.0;
@@ -29,11 +29,11 @@ impl CoveragePage {
     pub(super) fn show_ui(
         &mut self,
         ui: &mut Ui,
-        theme: &WorkbenchTheme,
+        view: &FrameView<'_>,
         bundle: &str,
         all: &[RelationCoverageView],
-        actions: &mut Vec<WindowAction>,
     ) {
+        let theme = view.theme;
         ui.add_space(16.0);
         ui.label(RichText::new("Coverage").size(22.0).color(theme.text));
         muted_ui(ui, theme, "For each relation, how many of its possible targets are referenced.");
@@ -45,14 +45,14 @@ impl CoveragePage {
         let whole = all.iter().filter(|each| each.covered == each.total).count();
         ui.add_space(6.0);
         ui.horizontal(|ui| {
-            ui.label(format!("{whole} of {} fully covered", counted(all.len(), "relation")));
+            ui.label(format!("{whole} of {} fully covered", count_noun(all.len(), "relation")));
             ui.add_space(12.0);
             ui.checkbox(&mut self.only_gaps, "Only relations with gaps");
         });
         section_ui(ui, theme, "Relations");
         let only_gaps = self.only_gaps;
         for each in all.iter().filter(|each| !only_gaps || each.covered < each.total) {
-            self.relation_ui(ui, theme, bundle, each, actions);
+            self.relation_ui(ui, view, bundle, each);
         }
         ui.add_space(32.0);
     }
@@ -60,14 +60,14 @@ impl CoveragePage {
     fn relation_ui(
         &mut self,
         ui: &mut Ui,
-        theme: &WorkbenchTheme,
+        view: &FrameView<'_>,
         bundle: &str,
         coverage: &RelationCoverageView,
-        actions: &mut Vec<WindowAction>,
     ) {
+        let theme = view.theme;
         let field = coverage.relation.rsplit(':').next().unwrap_or_default();
         let percent = (coverage.covered * 100).checked_div(coverage.total).unwrap_or(100);
-        let label = format!("{} to {}", words(&coverage.from), phrase(&coverage.to));
+        let label = format!("{} to {}", humanise(&coverage.from), phrase(&coverage.to));
         let name = format!("{label}, {}: {} of {} covered", phrase(field), coverage.covered, coverage.total);
         let has_gaps = coverage.covered < coverage.total;
         let open = self.open.contains(&coverage.relation);
@@ -86,18 +86,12 @@ impl CoveragePage {
         }
         response.on_hover_text(&coverage.relation);
         if open && has_gaps {
-            self.gaps_ui(ui, theme, bundle, coverage, actions);
+            self.gaps_ui(ui, view, bundle, coverage);
         }
     }
 
-    fn gaps_ui(
-        &self,
-        ui: &mut Ui,
-        theme: &WorkbenchTheme,
-        bundle: &str,
-        coverage: &RelationCoverageView,
-        actions: &mut Vec<WindowAction>,
-    ) {
+    fn gaps_ui(&self, ui: &mut Ui, view: &FrameView<'_>, bundle: &str, coverage: &RelationCoverageView) {
+        let theme = view.theme;
         let missing = (coverage.total - coverage.covered) as usize;
         ui.push_id(&coverage.relation, |ui| {
             ui.horizontal_wrapped(|ui| {
@@ -110,7 +104,7 @@ impl CoveragePage {
                         entity_type: coverage.to.clone(),
                         id: id.clone(),
                     };
-                    entity_chip_ui(ui, theme, &entity, None, actions);
+                    entity_chip_ui(ui, view, &entity, None);
                 }
                 if missing > coverage.uncovered.len() {
                     muted_ui(ui, theme, format!("and {} more", missing - coverage.uncovered.len()));

@@ -2,10 +2,10 @@
 
 use super::{SpecAction, answers::SpecAnswers, findings::EntityFindings};
 use crate::{
-    view::{FrameView, WindowAction},
+    view::FrameView,
     widgets::{
-        ListRow, ROW_HEIGHT, body_font, empty_state_ui, paint_line, paint_severity, row_ui, search_field_ui,
-        small_font,
+        ListRow, ROW_HEIGHT, body_font, empty_state_ui, list_rows_ui, paint_line, paint_severity, row_ui,
+        search_field_ui, small_font,
     },
 };
 use egui::{Align2, RichText, Sense, Ui, pos2};
@@ -33,7 +33,7 @@ struct SpecFindingFilters {
 }
 
 impl SpecFindingFilters {
-    fn let_through(&self, diagnostic: &BundleDiagnostic, words: &[String]) -> bool {
+    fn matches_filter(&self, diagnostic: &BundleDiagnostic, words: &[String]) -> bool {
         let text = || {
             let id = diagnostic.entity_id.as_deref().unwrap_or_default();
             let code = diagnostic.code.as_deref().unwrap_or_default();
@@ -52,14 +52,8 @@ fn source_of(diagnostic: &BundleDiagnostic) -> &str {
 }
 
 impl SpecFindingsList {
-    pub(crate) fn show_ui(
-        &mut self,
-        ui: &mut Ui,
-        view: &FrameView<'_>,
-        answers: &SpecAnswers,
-        actions: &mut Vec<WindowAction>,
-    ) {
-        let all = known(view, answers);
+    pub(crate) fn show_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, answers: &SpecAnswers) {
+        let all = known_findings(view, answers);
         if all.iter().all(|(.., found)| found.is_empty()) {
             return empty_state_ui(
                 ui,
@@ -76,7 +70,7 @@ impl SpecFindingsList {
             let mut rows: Vec<(ProblemSeverity, &str, usize)> = Vec::new();
             for (bundle, _, found) in &all {
                 let fitting =
-                    found.iter().enumerate().filter(|(_, each)| self.filters.let_through(each, &words));
+                    found.iter().enumerate().filter(|(_, each)| self.filters.matches_filter(each, &words));
                 rows.extend(fitting.map(|(place, each)| (each.severity, *bundle, place)));
             }
             // The sort is stable: errors first, otherwise in the order of the findings.
@@ -92,28 +86,20 @@ impl SpecFindingsList {
                 "Change the filters to see other findings.",
             );
         }
-        ui.spacing_mut().item_spacing.y = 0.0;
         let many = view.bundles.bundles.len() > 1;
-        egui::ScrollArea::vertical().auto_shrink([false, false]).show_rows(
-            ui,
-            ROW_HEIGHT,
-            self.rows.len(),
-            |ui, range| {
-                for (bundle, place) in self.rows.get(range).unwrap_or_default() {
-                    let found = all
-                        .iter()
-                        .find(|(known, ..)| known == bundle)
-                        .and_then(|(.., found)| found.get(*place));
-                    if let Some(found) = found {
-                        finding_row_ui(ui, view, found, many, actions);
-                    }
+        list_rows_ui(ui, ROW_HEIGHT, self.rows.len(), |ui, range| {
+            for (bundle, place) in self.rows.get(range).unwrap_or_default() {
+                let found =
+                    all.iter().find(|(known, ..)| known == bundle).and_then(|(.., found)| found.get(*place));
+                if let Some(found) = found {
+                    finding_row_ui(ui, view, found, many);
                 }
-            },
-        );
+            }
+        });
     }
 
     pub(crate) fn filters_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, answers: &SpecAnswers) {
-        let all = known(view, answers);
+        let all = known_findings(view, answers);
         let found = || all.iter().flat_map(|(.., found)| found.iter());
         let count = |severity| found().filter(|each| each.severity == severity).count();
         let (errors, warnings) = (count(ProblemSeverity::Error), count(ProblemSeverity::Warning));
@@ -140,7 +126,7 @@ impl SpecFindingsList {
 type BundleFindings<'a> = Vec<(&'a str, u64, &'a [BundleDiagnostic])>;
 
 /// Returns the known findings of each bundle, in bundle order.
-fn known<'a>(view: &FrameView<'a>, answers: &'a SpecAnswers) -> BundleFindings<'a> {
+fn known_findings<'a>(view: &FrameView<'a>, answers: &'a SpecAnswers) -> BundleFindings<'a> {
     let of = |bundle: &'a str| {
         let known = answers.diagnostics(bundle)?;
         Some((bundle, known.version, known.value.as_deref().unwrap_or_default()))
@@ -161,13 +147,7 @@ fn filter_ui(ui: &mut Ui, name: &str, all: &str, words: &BTreeSet<&str>, chosen:
     response.response.accessible_name(name);
 }
 
-fn finding_row_ui(
-    ui: &mut Ui,
-    view: &FrameView<'_>,
-    found: &BundleDiagnostic,
-    many: bool,
-    actions: &mut Vec<WindowAction>,
-) {
+fn finding_row_ui(ui: &mut Ui, view: &FrameView<'_>, found: &BundleDiagnostic, many: bool) {
     let theme = view.theme;
     let entity = match (&found.entity_type, &found.entity_id) {
         (Some(entity_type), Some(id)) => {
@@ -194,6 +174,6 @@ fn finding_row_ui(
     let row = row.on_hover_text(format!("{}{file}{code}", found.message));
     if let Some(entity) = entity.filter(|_| row.clicked()) {
         let field = EntityFindings::field_of(found);
-        actions.push(WindowAction::Spec(SpecAction::OpenAt(entity, field)));
+        view.act(SpecAction::OpenAt(entity, field));
     }
 }

@@ -47,7 +47,7 @@ pub(crate) struct DraftCheck {
 }
 
 impl EntityFormDraft {
-    pub(crate) fn of(data: &OrderedValue) -> Self {
+    pub(crate) fn from_data(data: &OrderedValue) -> Self {
         Self { base: data.clone(), values: data.clone(), ..Self::default() }
     }
 
@@ -75,7 +75,7 @@ impl EntityFormDraft {
     }
 
     /// Returns the names of the fields that differ from the data in main.
-    fn changed(&self) -> Vec<&str> {
+    fn changed_fields(&self) -> Vec<&str> {
         let values = self.values.members().map(|(name, _)| name);
         let gone = self.base.members().map(|(name, _)| name);
         let gone = gone.filter(|name| self.values.get(name).is_none());
@@ -83,12 +83,12 @@ impl EntityFormDraft {
     }
 
     pub(crate) fn is_changed(&self) -> bool {
-        !self.unread.is_empty() || !self.changed().is_empty()
+        !self.unread.is_empty() || !self.changed_fields().is_empty()
     }
 
     /// The number of changed fields.
     pub(crate) fn count(&self) -> usize {
-        self.changed().len()
+        self.changed_fields().len()
     }
 
     pub(crate) fn id(&self, id_field: &str) -> &str {
@@ -107,7 +107,7 @@ impl EntityFormDraft {
             return Some(OrderedValue::List(vec![change("create", data)]).to_string());
         }
         let updates: Vec<OrderedValue> = self
-            .changed()
+            .changed_fields()
             .into_iter()
             .map(|name| {
                 let mut more = vec![("fieldPath", name.into())];
@@ -124,7 +124,7 @@ impl EntityFormDraft {
         if self.is_new || *data == self.base {
             return;
         }
-        let mine: Vec<String> = self.changed().into_iter().map(str::to_owned).collect();
+        let mine: Vec<String> = self.changed_fields().into_iter().map(str::to_owned).collect();
         let mut values = data.clone();
         for name in mine {
             let (mine, theirs) = (self.values.get(&name).cloned(), data.get(&name).cloned());
@@ -186,7 +186,8 @@ mod tests {
 
     #[test]
     fn only_what_differs_is_sent() {
-        let mut draft = EntityFormDraft::of(&json(r#"{"id":"TASK-1","title":"Old","hours":3,"done":true}"#));
+        let mut draft =
+            EntityFormDraft::from_data(&json(r#"{"id":"TASK-1","title":"Old","hours":3,"done":true}"#));
         assert_eq!((draft.changes(&entity()), draft.is_changed()), (None, false));
         draft.values.set("title", Some(OrderedValue::from("New")));
         draft.values.set("hours", None);
@@ -199,7 +200,8 @@ mod tests {
 
     #[test]
     fn what_changes_elsewhere_follows_unless_it_was_touched_here() {
-        let mut draft = EntityFormDraft::of(&json(r#"{"id":"TASK-1","title":"Old","state":"a","note":"n"}"#));
+        let mut draft =
+            EntityFormDraft::from_data(&json(r#"{"id":"TASK-1","title":"Old","state":"a","note":"n"}"#));
         draft.values.set("title", Some(OrderedValue::from("Mine")));
         draft.rebase(&json(r#"{"id":"TASK-1","title":"Theirs","state":"b","note":"n","extra":1}"#));
         assert_eq!(
@@ -214,7 +216,7 @@ mod tests {
 
     #[test]
     fn the_same_change_elsewhere_is_no_conflict() {
-        let mut draft = EntityFormDraft::of(&json(r#"{"title":"Old"}"#));
+        let mut draft = EntityFormDraft::from_data(&json(r#"{"title":"Old"}"#));
         draft.values.set("title", Some(OrderedValue::from("Same")));
         draft.rebase(&json(r#"{"title":"Same"}"#));
         assert!(draft.theirs.is_empty() && !draft.is_changed());
@@ -227,7 +229,7 @@ mod tests {
             id_field: "id".into(),
             references: Vec::new(),
         };
-        let draft = EntityFormDraft::new(&EntityFormSchema::of(&view));
+        let draft = EntityFormDraft::new(&EntityFormSchema::from_view(&view));
         assert_eq!(draft.values.to_string(), r#"{"id":"TASK-","title":"","kind":""}"#);
         assert!(draft.changes(&entity()).unwrap().contains(r#""operation":"create""#));
     }

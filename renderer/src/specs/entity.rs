@@ -7,16 +7,16 @@ use super::{
     entity_look::{badge_ui, paint_entity_mark},
     findings::{EntityFinding, EntityFindings},
     history::SpecPage,
-    schema::{EntityFormSchema, FieldProminence, SchemaField, SchemaFieldKind, phrase, words},
+    schema::{EntityFormSchema, FieldProminence, SchemaField, SchemaFieldKind, humanise, phrase},
     values::{ValueContext, block, choice_of, entity_chip_ui, in_line, value_ui},
 };
 use crate::{
-    view::{FrameView, WindowAction},
+    view::FrameView,
     widgets::{TabButton, muted_ui, paint_severity, tab_ui},
 };
 use canvas::theme::WorkbenchTheme;
 use egui::{CornerRadius, Rect, RichText, Sense, Ui, Vec2, pos2, vec2};
-use shared_protocol::text::{counted, truncate_chars};
+use shared_protocol::text::{count_noun, truncate_chars};
 use shared_protocol::{
     OrderedValue,
     bundle::{EntityRef, RelationView},
@@ -39,7 +39,7 @@ pub(crate) struct SpecReaderState {
     /// The open group of each entity type.
     groups: BTreeMap<String, String>,
     /// A field to scroll to, once.
-    pub(crate) wanted: Option<String>,
+    pub(crate) scroll_target: Option<String>,
     /// The highlighted field, until another page is shown.
     pub(crate) lit: Option<String>,
 }
@@ -47,7 +47,7 @@ pub(crate) struct SpecReaderState {
 impl SpecReaderState {
     /// Scrolls to a field of the current or next page.
     pub(crate) fn go_to(&mut self, field: &str) {
-        self.wanted = Some(field.to_owned());
+        self.scroll_target = Some(field.to_owned());
         self.lit = Some(field.to_owned());
     }
 }
@@ -75,12 +75,11 @@ pub(super) fn entity_ui(
     view: &FrameView<'_>,
     entity: &LoadedEntity,
     reading: &mut SpecReaderState,
-    actions: &mut Vec<WindowAction>,
 ) {
     let theme = view.theme;
-    let findings = EntityFindings::of(&entity.view.diagnostics);
-    let around = ValueContext { theme, bundle: &entity.view.entity.bundle, outgoing: &entity.view.outgoing };
-    let fields = shown_fields(entity, &findings);
+    let findings = EntityFindings::from_diagnostics(&entity.view.diagnostics);
+    let around = ValueContext { view, bundle: &entity.view.entity.bundle, outgoing: &entity.view.outgoing };
+    let fields = visible_fields(entity, &findings);
     ui.add_space(16.0);
     title_ui(ui, theme, &entity.view.entity, &entity.view.title);
     header_values_ui(ui, theme, entity, &findings);
@@ -91,13 +90,13 @@ pub(super) fn entity_ui(
     let group = groups_ui(ui, theme, &entity.schema, &entity.view.entity.entity_type, reading);
     for field in fields.iter().filter(|field| is_in_group(&entity.schema, field, group.as_deref())) {
         let value = entity.data.get(&field.name);
-        field_ui(ui, &around, field, value, &findings, reading, actions);
+        field_ui(ui, &around, field, value, &findings, reading);
     }
     if group.is_none() || group.as_ref() == entity.schema.groups.first().map(|(key, _)| key) {
-        referrers_ui(ui, theme, &entity.view.incoming, actions);
+        referrers_ui(ui, view, &entity.view.incoming);
     }
     ui.add_space(16.0);
-    crate::trace_links::section_ui(ui, view, &TraceLinkEnd::Entity(entity.view.entity.clone()), actions);
+    crate::trace_links::section_ui(ui, view, &TraceLinkEnd::Entity(entity.view.entity.clone()));
     file_ui(ui, view, entity);
     ui.add_space(32.0);
 }
@@ -110,7 +109,7 @@ pub(super) fn title_ui(ui: &mut Ui, theme: &WorkbenchTheme, entity: &EntityRef, 
         ui.add_space(4.0);
         ui.vertical(|ui| {
             ui.spacing_mut().item_spacing.y = 2.0;
-            let kind = format!("{}  ·  {}", words(&entity.entity_type), entity.id);
+            let kind = format!("{}  ·  {}", humanise(&entity.entity_type), entity.id);
             ui.add(
                 egui::Label::new(RichText::new(kind).small().color(theme.text_muted)).selectable(true).wrap(),
             );
@@ -150,7 +149,7 @@ fn header_values_ui(ui: &mut Ui, theme: &WorkbenchTheme, entity: &LoadedEntity, 
                     ui.spacing_mut().item_spacing.x = 2.0;
                     let (mark, _) = ui.allocate_exact_size(Vec2::splat(16.0), Sense::hover());
                     paint_severity(ui.painter(), mark.center(), theme, severity);
-                    muted_ui(ui, theme, counted(count, word));
+                    muted_ui(ui, theme, count_noun(count, word));
                 });
             }
         }
@@ -172,7 +171,7 @@ pub(super) fn is_in_header(field: &SchemaField) -> bool {
 
 /// Returns the fields below the header: schema fields with a value or a finding, followed by fields that only the entity
 /// has.
-fn shown_fields(entity: &LoadedEntity, findings: &EntityFindings) -> Vec<SchemaField> {
+fn visible_fields(entity: &LoadedEntity, findings: &EntityFindings) -> Vec<SchemaField> {
     let schema = &entity.schema;
     let mut fields: Vec<SchemaField> = schema
         .fields
@@ -180,9 +179,9 @@ fn shown_fields(entity: &LoadedEntity, findings: &EntityFindings) -> Vec<SchemaF
         .filter(|field| {
             let value = entity.data.get(&field.name);
             let is_title = value.and_then(OrderedValue::as_text) == Some(&entity.view.title)
-                && findings.worst(&field.name).is_none();
-            let told = value.is_some() || findings.worst(&field.name).is_some();
-            let in_header = is_in_header(field) && findings.worst(&field.name).is_none();
+                && findings.worst_severity(&field.name).is_none();
+            let told = value.is_some() || findings.worst_severity(&field.name).is_some();
+            let in_header = is_in_header(field) && findings.worst_severity(&field.name).is_none();
             told && !field.hidden && !is_title && !in_header && field.name != schema.id_field
         })
         .cloned()
@@ -205,8 +204,11 @@ pub(super) fn groups_ui(
     if schema.groups.len() < 2 {
         return None;
     }
-    let wanted =
-        reading.wanted.as_deref().and_then(|name| schema.field(name)).and_then(|field| field.group.clone());
+    let wanted = reading
+        .scroll_target
+        .as_deref()
+        .and_then(|name| schema.field(name))
+        .and_then(|field| field.group.clone());
     let open = wanted.or_else(|| reading.groups.get(entity_type).cloned());
     let known = |key: &String| schema.groups.iter().any(|(group, _)| group == key);
     let mut open = open.filter(known).unwrap_or_else(|| schema.groups[0].0.clone());
@@ -215,7 +217,7 @@ pub(super) fn groups_ui(
         ui.spacing_mut().item_spacing.x = 0.0;
         for (key, title) in &schema.groups {
             let id = ui.make_persistent_id(("group", key));
-            let tab = TabButton { id, text: title, chosen: *key == open, sense: Sense::click() };
+            let tab = TabButton { id, text: title, is_selected: *key == open, sense: Sense::click() };
             if tab_ui(ui, theme, tab).clicked() {
                 open.clone_from(key);
             }
@@ -241,13 +243,12 @@ fn field_ui(
     value: Option<&OrderedValue>,
     findings: &EntityFindings,
     reading: &mut SpecReaderState,
-    actions: &mut Vec<WindowAction>,
 ) {
-    let theme = around.theme;
+    let theme = around.view.theme;
     let top = ui.cursor().min;
     let mut beside = false;
-    let show = |ui: &mut Ui, actions: &mut Vec<WindowAction>| match value {
-        Some(value) => drop(ui.push_id(&field.name, |ui| value_ui(ui, around, &field.kind, value, actions))),
+    let show = |ui: &mut Ui| match value {
+        Some(value) => drop(ui.push_id(&field.name, |ui| value_ui(ui, around, &field.kind, value))),
         None => drop(muted_ui(ui, theme, "Not set")),
     };
     match field.weight {
@@ -255,19 +256,19 @@ fn field_ui(
             ui.add_space(6.0);
             block(ui, theme, |ui| {
                 heading_ui(ui, theme, field, 17.0);
-                show(ui, actions);
+                show(ui);
             });
             ui.add_space(4.0);
         }
         FieldProminence::Primary => {
             ui.add_space(10.0);
             heading_ui(ui, theme, field, 15.5);
-            show(ui, actions);
+            show(ui);
         }
         FieldProminence::Usual if field.kind.is_wide() || ui.available_width() < NARROW_WIDTH => {
             ui.add_space(6.0);
             label_ui(ui, theme, field);
-            show(ui, actions);
+            show(ui);
         }
         FieldProminence::Usual => {
             beside = true;
@@ -279,12 +280,12 @@ fn field_ui(
                 });
                 ui.vertical(|ui| {
                     ui.add_space(drop_of(&field.kind));
-                    show(ui, actions);
+                    show(ui);
                 });
             });
         }
     }
-    for finding in findings.at(&field.name) {
+    for finding in findings.at_field(&field.name) {
         ui.horizontal_top(|ui| {
             ui.add_space(if beside { LABEL_WIDTH } else { 0.0 });
             finding_ui(ui, theme, finding);
@@ -316,9 +317,9 @@ pub(super) fn jump_ui(
         let bar = Rect::from_min_max(pos2(top.x - 10.0, top.y), pos2(top.x - 7.0, room.bottom()));
         ui.painter().rect_filled(bar, CornerRadius::same(1), theme.accent);
     }
-    if reading.wanted.as_ref() == Some(&field.name) {
+    if reading.scroll_target.as_ref() == Some(&field.name) {
         ui.scroll_to_rect(room, Some(egui::Align::Center));
-        reading.wanted = None;
+        reading.scroll_target = None;
     }
 }
 
@@ -355,12 +356,8 @@ pub(super) fn section_ui(ui: &mut Ui, theme: &WorkbenchTheme, title: &str) {
 }
 
 /// Lists the referrers, grouped by type and field.
-fn referrers_ui(
-    ui: &mut Ui,
-    theme: &WorkbenchTheme,
-    incoming: &[RelationView],
-    actions: &mut Vec<WindowAction>,
-) {
+fn referrers_ui(ui: &mut Ui, view: &FrameView<'_>, incoming: &[RelationView]) {
+    let theme = view.theme;
     section_ui(ui, theme, "Referenced by");
     if incoming.is_empty() {
         muted_ui(ui, theme, "Nothing references this entity.");
@@ -376,12 +373,12 @@ fn referrers_ui(
     }
     for (kind, field, relations) in kinds {
         ui.add_space(4.0);
-        muted_ui(ui, theme, format!("{}  ·  {}", words(kind), phrase(field)));
+        muted_ui(ui, theme, format!("{}  ·  {}", humanise(kind), phrase(field)));
         ui.horizontal_wrapped(|ui| {
             ui.spacing_mut().item_spacing = vec2(6.0, 6.0);
             for relation in relations.iter().take(MAX_SHOWN_REFERRERS) {
                 ui.push_id((&relation.entity.id, field), |ui| {
-                    entity_chip_ui(ui, theme, &relation.entity, relation.title.as_deref(), actions);
+                    entity_chip_ui(ui, view, &relation.entity, relation.title.as_deref());
                 });
             }
             if relations.len() > MAX_SHOWN_REFERRERS {
@@ -411,24 +408,19 @@ fn file_ui(ui: &mut Ui, view: &FrameView<'_>, entity: &LoadedEntity) {
 }
 
 /// A summary of the entity of a map node, for the inspector.
-pub(super) fn brief_ui(
-    ui: &mut Ui,
-    view: &FrameView<'_>,
-    entity: &LoadedEntity,
-    actions: &mut Vec<WindowAction>,
-) {
+pub(super) fn brief_ui(ui: &mut Ui, view: &FrameView<'_>, entity: &LoadedEntity) {
     let theme = view.theme;
     title_ui(ui, theme, &entity.view.entity, &entity.view.title);
-    header_values_ui(ui, theme, entity, &EntityFindings::of(&entity.view.diagnostics));
+    header_values_ui(ui, theme, entity, &EntityFindings::from_diagnostics(&entity.view.diagnostics));
     let long = entity.schema.fields.iter().filter(|field| matches!(field.kind, SchemaFieldKind::Long { .. }));
     let text = long.filter_map(|field| entity.data.text(&field.name)).next();
     if let Some(text) = text {
         crate::markdown::markdown_ui(ui, theme, &truncate_chars(text, 280));
     }
     let (out, back) = (entity.view.outgoing.len(), entity.view.incoming.len());
-    muted_ui(ui, theme, format!("{} · referenced by {back}", counted(out, "reference")));
+    muted_ui(ui, theme, format!("{} · referenced by {back}", count_noun(out, "reference")));
     ui.add_space(4.0);
     if ui.button("Open entity").clicked() {
-        actions.push(WindowAction::Spec(SpecAction::Open(SpecPage::Entity(entity.view.entity.clone()))));
+        view.act(SpecAction::Open(SpecPage::Entity(entity.view.entity.clone())));
     }
 }

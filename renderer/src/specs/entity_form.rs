@@ -13,7 +13,7 @@ use super::{
     values::in_line,
 };
 use crate::{
-    view::{FrameView, SpecResponse, WindowAction},
+    view::{FrameView, SpecResponse},
     widgets::{muted_ui, paint_severity},
 };
 use canvas::theme::WorkbenchTheme;
@@ -32,7 +32,7 @@ pub(super) struct EntityFormSubject<'a> {
     pub(super) entity: EntityRef,
     pub(super) schema: &'a EntityFormSchema,
     /// The findings of the saved entity.
-    pub(super) known: &'a EntityFindings,
+    pub(super) findings: &'a EntityFindings,
 }
 
 pub(super) fn form_ui(
@@ -46,13 +46,13 @@ pub(super) fn form_ui(
 ) {
     let (theme, schema) = (view.theme, subject.schema);
     if let Some(why) = &draft.refused {
-        told_ui(ui, theme, ProblemSeverity::Error, why);
+        finding_text_ui(ui, theme, ProblemSeverity::Error, why);
     }
     if draft.is_new && !schema.description.is_empty() {
         muted_ui(ui, theme, schema.description.as_str());
     }
     let findings =
-        draft.checked.as_ref().map_or_else(|| subject.known.clone(), |checked| checked.findings.clone());
+        draft.checked.as_ref().map_or_else(|| subject.findings.clone(), |checked| checked.findings.clone());
     let fields = form_fields(schema, draft);
     let has_field = |name: &str| fields.iter().any(|field| field.name == name);
     for finding in findings.elsewhere(has_field) {
@@ -63,7 +63,7 @@ pub(super) fn form_ui(
     let mut values = std::mem::take(&mut draft.values);
     let list = answers.entities(&subject.entity.bundle).and_then(|known| known.value.as_ref());
     let id = Id::unique(("spec form", format!("{:?}", subject.page)));
-    let focus = reading.wanted.as_ref().map(|name| format!("/{name}"));
+    let focus = reading.scroll_target.as_ref().map(|name| format!("/{name}"));
     let mut form = EntityForm { theme, draft, list, picking, id, focus, changed: false };
     let mut taken = None;
     for field in fields.iter().filter(|field| is_in_group(schema, field, group.as_deref())) {
@@ -72,7 +72,7 @@ pub(super) fn form_ui(
         let known = schema.field(&field.name).is_some() || schema.is_open;
         let mut value = values.lend(&field.name);
         let pointer = format!("/{}", field.name);
-        let worst = findings.worst(&field.name);
+        let worst = findings.worst_severity(&field.name);
         let at = FormFieldRef { pointer: &pointer, name: &field.label, required: field.required, worst };
         form.label_ui(ui, field, at);
         ui.add_enabled_ui(known, |ui| form.value_ui(ui, &field.kind, at, &mut value));
@@ -80,7 +80,7 @@ pub(super) fn form_ui(
             muted_ui(ui, theme, "The schema does not define this field. Edit it in the file.");
         }
         values.set(&field.name, value);
-        for finding in findings.at(&field.name) {
+        for finding in findings.at_field(&field.name) {
             finding_ui(ui, theme, finding);
         }
         if theirs_ui(ui, theme, field, form.draft) {
@@ -140,7 +140,7 @@ fn theirs_ui(ui: &mut Ui, theme: &WorkbenchTheme, field: &SchemaField, draft: &E
     .inner
 }
 
-fn told_ui(ui: &mut Ui, theme: &WorkbenchTheme, severity: ProblemSeverity, text: &str) {
+fn finding_text_ui(ui: &mut Ui, theme: &WorkbenchTheme, severity: ProblemSeverity, text: &str) {
     egui::Frame::new().fill(theme.hover).corner_radius(6).inner_margin(10).show(ui, |ui| {
         ui.set_width(ui.available_width());
         ui.horizontal_top(|ui| {
@@ -157,7 +157,6 @@ pub(super) fn check(
     subject: &EntityFormSubject<'_>,
     draft: &mut EntityFormDraft,
     answers: &mut SpecAnswers,
-    actions: &mut Vec<WindowAction>,
 ) {
     let Some(touched) = draft.touched else { return };
     if draft.is_checking {
@@ -177,7 +176,7 @@ pub(super) fn check(
     };
     draft.is_checking = true;
     let request = CheckBundle { bundle: subject.entity.bundle.clone(), changes };
-    answers.request(request, (subject.page.clone(), draft.version), SpecResponse::Checked, actions);
+    answers.request(request, (subject.page.clone(), draft.version), SpecResponse::Checked);
 }
 
 /// Sends the draft as one change.
@@ -186,7 +185,6 @@ pub(super) fn save(
     entity: &EntityRef,
     draft: &mut EntityFormDraft,
     answers: &mut SpecAnswers,
-    actions: &mut Vec<WindowAction>,
 ) {
     if !draft.can_be_saved() {
         return;
@@ -195,7 +193,7 @@ pub(super) fn save(
     draft.is_saving = true;
     draft.refused = None;
     let request = ChangeBundle { bundle: entity.bundle.clone(), changes };
-    answers.request(request, page.clone(), SpecResponse::Saved, actions);
+    answers.request(request, page.clone(), SpecResponse::Saved);
 }
 
 /// The title of the form of a new entity.

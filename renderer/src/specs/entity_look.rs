@@ -1,7 +1,7 @@
 //! Icons and colours of entity types and values, consistent everywhere, and the chips and badges that use them. Text
 //! always has the theme's text colour on a soft background, so colour alone never carries meaning.
 
-use super::schema::{SchemaChoice, words};
+use super::schema::{SchemaChoice, humanise};
 use crate::widgets::{focus_ring, paint_icon, paint_severity, small_font};
 use canvas::theme::WorkbenchTheme;
 use egui::{
@@ -89,13 +89,13 @@ pub(crate) fn badge_ui(
     choice: Option<&SchemaChoice>,
     value: &str,
 ) -> Response {
-    let title = choice.map_or_else(|| words(value), |choice| choice.title.clone());
+    let title = choice.map_or_else(|| humanise(value), |choice| choice.title.clone());
     let accent = value_accent(choice, value);
     let look = EntityChip {
         text: &title,
         name: &title,
         sign: ChipSign::Dot(theme.accent(accent)),
-        ground: theme.tile(accent),
+        background: theme.tile(accent),
         edge: None,
     };
     let response = chip_ui(ui, theme, &look, Sense::hover());
@@ -120,7 +120,7 @@ pub(crate) struct EntityChip<'a> {
     /// The accessible name.
     pub(crate) name: &'a str,
     pub(crate) sign: ChipSign,
-    pub(crate) ground: Color32,
+    pub(crate) background: Color32,
     pub(crate) edge: Option<Color32>,
 }
 
@@ -136,7 +136,7 @@ pub(crate) fn chip_ui(ui: &mut Ui, theme: &WorkbenchTheme, chip: &EntityChip<'_>
     if ui.is_rect_visible(rect) {
         let corners = CornerRadius::same(12);
         let hot = sense.senses_click() && response.hovered();
-        ui.painter().rect_filled(rect, corners, if hot { theme.pressed } else { chip.ground });
+        ui.painter().rect_filled(rect, corners, if hot { theme.pressed } else { chip.background });
         let edge = if hot { Some(theme.border_strong) } else { chip.edge };
         if let Some(edge) = edge {
             ui.painter().rect_stroke(rect, corners, Stroke::new(1.0, edge), StrokeKind::Inside);

@@ -23,7 +23,7 @@ pub(super) struct EntityPicker {
 
 impl EntityPicker {
     /// Shows a chosen entity with a remove button. Returns `true` when it is removed.
-    pub(super) fn chosen_ui(
+    pub(super) fn selected_entity_ui(
         &self,
         ui: &mut Ui,
         theme: &WorkbenchTheme,
@@ -41,7 +41,7 @@ impl EntityPicker {
         let edge = missing.then_some(theme.danger);
         ui.horizontal(|ui| {
             ui.spacing_mut().item_spacing.x = 0.0;
-            let chip = EntityChip { text: title, name: &name, sign, ground: theme.tile(accent), edge };
+            let chip = EntityChip { text: title, name: &name, sign, background: theme.tile(accent), edge };
             chip_ui(ui, theme, &chip, Sense::hover()).on_hover_text(id);
             close_button_ui(ui, theme, &format!("Remove {id} from {of}")).clicked()
         })
@@ -74,7 +74,6 @@ impl EntityPicker {
                     title: if title.is_empty() { (*id).to_owned() } else { (*title).to_owned() },
                     note: (*id).to_owned(),
                     mark: PickerMark::Icon(type_look(kind).0),
-                    enabled: true,
                 })
                 .collect();
             let hint = if types.is_empty() {
@@ -82,7 +81,7 @@ impl EntityPicker {
             } else {
                 format!("Search {}", types.join(", "))
             };
-            if let Some(place) = picker.show_ui(ui, theme, ("Search entities", &hint), &entries) {
+            if let Some(place) = picker.show_ui(ui, theme, "Search entities", &hint, &entries) {
                 chosen = found.get(place).map(|(id, ..)| (*id).to_owned());
                 ui.close();
             }

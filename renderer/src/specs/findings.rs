@@ -18,13 +18,13 @@ pub(crate) struct EntityFinding {
 pub(crate) struct EntityFindings(Vec<EntityFinding>);
 
 impl EntityFindings {
-    pub(crate) fn of(diagnostics: &[BundleDiagnostic]) -> Self {
+    pub(crate) fn from_diagnostics(diagnostics: &[BundleDiagnostic]) -> Self {
         Self(diagnostics.iter().map(finding).collect())
     }
 
     /// The findings of a dry run. Drops the general error when an error with a field explains it.
     pub(crate) fn of_check(diagnostics: &[BundleDiagnostic]) -> Self {
-        let Self(mut found) = Self::of(diagnostics);
+        let Self(mut found) = Self::from_diagnostics(diagnostics);
         let is_error = |finding: &EntityFinding| finding.severity == ProblemSeverity::Error;
         if found.iter().any(|finding| is_error(finding) && finding.field.is_some()) {
             found.retain(|finding| !is_error(finding) || finding.field.is_some());
@@ -37,7 +37,7 @@ impl EntityFindings {
         finding(diagnostic).field
     }
 
-    pub(crate) fn at<'a>(&'a self, field: &'a str) -> impl Iterator<Item = &'a EntityFinding> {
+    pub(crate) fn at_field<'a>(&'a self, field: &'a str) -> impl Iterator<Item = &'a EntityFinding> {
         self.0.iter().filter(move |finding| finding.field.as_deref() == Some(field))
     }
 
@@ -49,8 +49,8 @@ impl EntityFindings {
         self.0.iter().filter(move |finding| !finding.field.as_deref().is_some_and(&has_field))
     }
 
-    pub(crate) fn worst(&self, field: &str) -> Option<ProblemSeverity> {
-        self.at(field).map(|finding| finding.severity).min()
+    pub(crate) fn worst_severity(&self, field: &str) -> Option<ProblemSeverity> {
+        self.at_field(field).map(|finding| finding.severity).min()
     }
 
     pub(crate) fn count(&self, severity: ProblemSeverity) -> usize {

@@ -42,13 +42,16 @@ pub(super) struct FormFieldRef<'a> {
     pub(super) worst: Option<ProblemSeverity>,
 }
 
+/// The value of a field; `None` while it is not set.
+type FormValue = Option<OrderedValue>;
+
 impl EntityForm<'_> {
     pub(super) fn value_ui(
         &mut self,
         ui: &mut Ui,
         kind: &SchemaFieldKind,
         at: FormFieldRef<'_>,
-        value: &mut Option<OrderedValue>,
+        value: &mut FormValue,
     ) {
         if value.as_ref().is_some_and(|value| !fits(kind, value)) {
             return self.json_ui(ui, at, value);
@@ -66,13 +69,7 @@ impl EntityForm<'_> {
         }
     }
 
-    fn text_ui(
-        &mut self,
-        ui: &mut Ui,
-        kind: &SchemaFieldKind,
-        at: FormFieldRef<'_>,
-        value: &mut Option<OrderedValue>,
-    ) {
+    fn text_ui(&mut self, ui: &mut Ui, kind: &SchemaFieldKind, at: FormFieldRef<'_>, value: &mut FormValue) {
         let mut text = value.as_ref().and_then(OrderedValue::as_text).unwrap_or_default().to_owned();
         let hint = if *kind == SchemaFieldKind::Date { "2026-01-31" } else { "" };
         let edit = TextEdit::singleline(&mut text).hint_text(hint);
@@ -87,13 +84,7 @@ impl EntityForm<'_> {
         }
     }
 
-    fn long_ui(
-        &mut self,
-        ui: &mut Ui,
-        markdown: bool,
-        at: FormFieldRef<'_>,
-        value: &mut Option<OrderedValue>,
-    ) {
+    fn long_ui(&mut self, ui: &mut Ui, markdown: bool, at: FormFieldRef<'_>, value: &mut FormValue) {
         let mut text = value.as_ref().and_then(OrderedValue::as_text).unwrap_or_default().to_owned();
         if markdown && self.draft.previews.contains(at.pointer) {
             return block(ui, self.theme, |ui| markdown_ui(ui, self.theme, &text));
@@ -106,13 +97,7 @@ impl EntityForm<'_> {
         }
     }
 
-    fn number_ui(
-        &mut self,
-        ui: &mut Ui,
-        whole: bool,
-        at: FormFieldRef<'_>,
-        value: &mut Option<OrderedValue>,
-    ) {
+    fn number_ui(&mut self, ui: &mut Ui, whole: bool, at: FormFieldRef<'_>, value: &mut FormValue) {
         let stored =
             value.as_ref().filter(|value| **value != OrderedValue::Null).map(in_line).unwrap_or_default();
         let mut text = self.draft.texts.get(at.pointer).cloned().unwrap_or(stored);
@@ -120,13 +105,13 @@ impl EntityForm<'_> {
         let response = self.edit_ui(ui, edit, at);
         if response.changed() {
             let read = read_number(&text, whole);
-            self.typed(at, text, value, read);
+            self.typed_control(at, text, value, read);
         }
         self.unread_ui(ui, at);
     }
 
     /// The fallback control: edits any value as JSON.
-    fn json_ui(&mut self, ui: &mut Ui, at: FormFieldRef<'_>, value: &mut Option<OrderedValue>) {
+    fn json_ui(&mut self, ui: &mut Ui, at: FormFieldRef<'_>, value: &mut FormValue) {
         let stored = value.as_ref().map(OrderedValue::to_pretty_json).unwrap_or_default();
         let mut text = self.draft.texts.get(at.pointer).cloned().unwrap_or(stored);
         let rows = text.lines().count().clamp(2, 14);
@@ -143,17 +128,17 @@ impl EntityForm<'_> {
                     serde_json::from_str(text).map(Some).map_err(|error| format!("Invalid JSON: {error}."))
                 }
             };
-            self.typed(at, text, value, read);
+            self.typed_control(at, text, value, read);
         }
         self.unread_ui(ui, at);
     }
 
     /// Stores the raw text, and the value if it parses.
-    fn typed(
+    fn typed_control(
         &mut self,
         at: FormFieldRef<'_>,
         text: String,
-        value: &mut Option<OrderedValue>,
+        value: &mut FormValue,
         read: Result<Option<OrderedValue>, String>,
     ) {
         self.changed = true;
@@ -173,7 +158,7 @@ impl EntityForm<'_> {
         }
     }
 
-    fn boolean_ui(&mut self, ui: &mut Ui, at: FormFieldRef<'_>, value: &mut Option<OrderedValue>) {
+    fn boolean_ui(&mut self, ui: &mut Ui, at: FormFieldRef<'_>, value: &mut FormValue) {
         let now = value.as_ref().and_then(OrderedValue::as_bool);
         ui.horizontal(|ui| {
             let choices = [(Some(true), "Yes"), (Some(false), "No"), (None, "Not set")];
@@ -194,7 +179,7 @@ impl EntityForm<'_> {
         ui: &mut Ui,
         choices: &[SchemaChoice],
         at: FormFieldRef<'_>,
-        value: &mut Option<OrderedValue>,
+        value: &mut FormValue,
     ) {
         let now = value.as_ref().and_then(OrderedValue::as_text).unwrap_or_default().to_owned();
         let known = choices.iter().find(|choice| choice.value == now);
@@ -223,19 +208,13 @@ impl EntityForm<'_> {
                 }
             }
         });
-        self.named(response.response, at);
+        self.with_label(response.response, at);
     }
 
-    fn reference_ui(
-        &mut self,
-        ui: &mut Ui,
-        types: &[String],
-        at: FormFieldRef<'_>,
-        value: &mut Option<OrderedValue>,
-    ) {
+    fn reference_ui(&mut self, ui: &mut Ui, types: &[String], at: FormFieldRef<'_>, value: &mut FormValue) {
         let now = value.as_ref().and_then(OrderedValue::as_text).unwrap_or_default().to_owned();
         ui.horizontal_wrapped(|ui| {
-            if !now.is_empty() && self.picking.chosen_ui(ui, self.theme, self.list, &now, at.name) {
+            if !now.is_empty() && self.picking.selected_entity_ui(ui, self.theme, self.list, &now, at.name) {
                 *value = at.required.then(|| OrderedValue::from(""));
                 self.changed = true;
             }
@@ -249,13 +228,7 @@ impl EntityForm<'_> {
         });
     }
 
-    fn list_ui(
-        &mut self,
-        ui: &mut Ui,
-        of: &SchemaFieldKind,
-        at: FormFieldRef<'_>,
-        value: &mut Option<OrderedValue>,
-    ) {
+    fn list_ui(&mut self, ui: &mut Ui, of: &SchemaFieldKind, at: FormFieldRef<'_>, value: &mut FormValue) {
         let had = value.is_some();
         let mut items = match value.take() {
             Some(OrderedValue::List(items)) => items,
@@ -284,7 +257,7 @@ impl EntityForm<'_> {
             let mut gone = None;
             for (place, item) in items.iter().enumerate() {
                 let id = in_line(item);
-                if self.picking.chosen_ui(ui, self.theme, self.list, &id, at.name) {
+                if self.picking.selected_entity_ui(ui, self.theme, self.list, &id, at.name) {
                     gone = Some(place);
                 }
             }
@@ -392,7 +365,7 @@ impl EntityForm<'_> {
         ui: &mut Ui,
         fields: &[SchemaField],
         at: FormFieldRef<'_>,
-        value: &mut Option<OrderedValue>,
+        value: &mut FormValue,
     ) {
         let had = value.is_some();
         let mut object = value.take().unwrap_or_else(|| OrderedValue::Map(OrderedMembers::default()));
@@ -460,10 +433,10 @@ impl EntityForm<'_> {
                 ui.add(edit)
             })
             .inner;
-        self.named(response, at)
+        self.with_label(response, at)
     }
 
-    fn named(&mut self, response: Response, at: FormFieldRef<'_>) -> Response {
+    fn with_label(&mut self, response: Response, at: FormFieldRef<'_>) -> Response {
         if self.focus.as_deref() == Some(at.pointer) {
             response.request_focus();
             self.focus = None;

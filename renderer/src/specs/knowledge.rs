@@ -20,7 +20,7 @@ pub(super) struct KnowledgePage {
     sections: Vec<KnowledgeSection>,
     /// The width at which the sections were measured.
     width: f32,
-    wanted: Option<usize>,
+    scroll_target: Option<usize>,
 }
 
 #[derive(Debug, PartialEq)]
@@ -84,7 +84,7 @@ impl KnowledgePage {
                 paint_line(ui, room, Align2::LEFT_CENTER, &section.title, font, color);
             });
             if response.clicked() {
-                self.wanted = Some(place);
+                self.scroll_target = Some(place);
                 ui.close();
             }
         }
@@ -115,13 +115,13 @@ impl KnowledgePage {
                     section.height = Some(inner.response.rect.height());
                 }
             }
-            if self.wanted == Some(place) {
+            if self.scroll_target == Some(place) {
                 let height = section.height.unwrap_or_default();
                 ui.scroll_to_rect(
                     egui::Rect::from_min_size(top, vec2(width, height)),
                     Some(egui::Align::TOP),
                 );
-                self.wanted = None;
+                self.scroll_target = None;
             }
         }
         ui.add_space(48.0);

@@ -26,8 +26,9 @@ use answers::SpecQuestion;
 pub(crate) use entity_look::type_look;
 pub(crate) use new_entity::NewEntityPicker;
 
-use crate::view::{
-    FrameView, SpecAction, SpecPage, SpecResponse, WindowAction, entity_of, spec_history as history,
+use crate::{
+    main_request::MainRequest,
+    view::{FrameView, SpecAction, SpecPage, SpecResponse, WindowAction, entity_of, spec_history as history},
 };
 use answers::SpecAnswers;
 use coverage::CoveragePage;
@@ -64,7 +65,7 @@ pub(crate) enum SpecOutcome {
 #[derive(Default)]
 pub(crate) struct SpecsFeature {
     /// The bundle in the navigator. The first bundle is shown when this one does not exist.
-    chosen: Option<String>,
+    selected_bundle: Option<String>,
     answers: SpecAnswers,
     navigator: SpecNavigator,
     reading: SpecReaderState,
@@ -76,45 +77,35 @@ pub(crate) struct SpecsFeature {
 }
 
 impl SpecsFeature {
-    pub(crate) fn navigator_ui(
-        &mut self,
-        ui: &mut Ui,
-        view: &FrameView<'_>,
-        actions: &mut Vec<WindowAction>,
-    ) {
+    pub(crate) fn navigator_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>) {
         let drafts: BTreeSet<EntityRef> = self
             .drafts
             .iter()
             .filter(|(_, draft)| draft.is_changed())
             .filter_map(|(page, _)| page.entity().cloned())
             .collect();
-        self.navigator.show_ui(ui, view, &mut self.answers, &mut self.chosen, &drafts, actions);
+        self.navigator.show_ui(ui, view, &mut self.answers, &mut self.selected_bundle, &drafts);
     }
 
     /// Draws the filters of the findings in the problems panel.
-    pub(crate) fn finding_filters_ui(
-        &mut self,
-        ui: &mut Ui,
-        view: &FrameView<'_>,
-        actions: &mut Vec<WindowAction>,
-    ) {
+    pub(crate) fn finding_filters_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>) {
         for bundle in &view.bundles.bundles {
-            self.answers.want(view.bundles, SpecQuestion::Diagnostics(bundle.id.clone()), actions);
+            self.answers.want(view.bundles, SpecQuestion::Diagnostics(bundle.id.clone()));
         }
         self.diagnostics.filters_ui(ui, view, &self.answers);
     }
 
-    pub(crate) fn findings_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>) {
-        self.diagnostics.show_ui(ui, view, &self.answers, actions);
+    pub(crate) fn findings_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>) {
+        self.diagnostics.show_ui(ui, view, &self.answers);
     }
 
     /// Draws a summary of the selected node's entity, for the inspector.
-    pub(crate) fn brief_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>) {
+    pub(crate) fn brief_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>) {
         let Some(of) = entity_of(view) else { return };
-        self.answers.want(view.bundles, SpecQuestion::Entity(of.clone()), actions);
+        self.answers.want(view.bundles, SpecQuestion::Entity(of.clone()));
         let known = self.answers.entity(&of);
         if let Some(found) = known.and_then(|known| known.value.as_ref()) {
-            entity::brief_ui(ui, view, found, actions);
+            entity::brief_ui(ui, view, found);
         } else if let Some(refusal) = known.and_then(|known| known.refused.as_ref()) {
             crate::widgets::muted_ui(ui, view.theme, refusal.to_string());
         }
@@ -125,12 +116,12 @@ impl SpecsFeature {
     pub(crate) fn bundle<'a>(&self, view: &FrameView<'a>) -> Option<&'a BundleView> {
         let page = view.history.current().map(SpecPage::bundle);
         let of_page = view.bundles.bundles.iter().find(|bundle| Some(bundle.id.as_str()) == page);
-        of_page.or_else(|| navigator::chosen_bundle(view, self.chosen.as_deref()))
+        of_page.or_else(|| navigator::selected_bundle(view, self.selected_bundle.as_deref()))
     }
 
     /// Searches all bundles for the query of the command palette.
-    pub(crate) fn search(&mut self, query: &str, actions: &mut Vec<WindowAction>) {
-        self.answers.search(query, MAX_SEARCH_ENTITIES, actions);
+    pub(crate) fn search(&mut self, query: &str) {
+        self.answers.search(query, MAX_SEARCH_ENTITIES);
     }
 
     /// Returns the entities of all bundles that contain every word, in bundle order.
@@ -139,10 +130,9 @@ impl SpecsFeature {
         view: &FrameView<'_>,
         query: &str,
         most: usize,
-        actions: &mut Vec<WindowAction>,
     ) -> Vec<EntitySummary> {
         for bundle in &view.bundles.bundles {
-            self.answers.want(view.bundles, SpecQuestion::Entities(bundle.id.clone()), actions);
+            self.answers.want(view.bundles, SpecQuestion::Entities(bundle.id.clone()));
         }
         let lists = view
             .bundles
@@ -156,15 +146,15 @@ impl SpecsFeature {
     }
 
     /// The latest search results, possibly of an older query.
-    pub(crate) fn found(&self) -> &[EntitySummary] {
-        &self.answers.found.1
+    pub(crate) fn search_results(&self) -> &[EntitySummary] {
+        &self.answers.search_results.1
     }
 
     /// Updates the state after navigation to another page.
-    pub(crate) fn turned(&mut self, page: Option<&SpecPage>) {
+    pub(crate) fn handle_navigation(&mut self, page: Option<&SpecPage>) {
         self.reading.lit = None;
         if let Some(page) = page {
-            self.chosen = Some(page.bundle().to_owned());
+            self.selected_bundle = Some(page.bundle().to_owned());
         }
     }
 
@@ -178,7 +168,7 @@ impl SpecsFeature {
         let incoming = known.map(|entity| entity.view.incoming.as_slice()).unwrap_or_default();
         let others = incoming.iter().filter(|relation| relation.entity != *of);
         others
-            .map(|relation| format!("{} ({})", relation.entity.id, schema::words(&relation.field)))
+            .map(|relation| format!("{} ({})", relation.entity.id, schema::humanise(&relation.field)))
             .collect()
     }
 
@@ -187,12 +177,12 @@ impl SpecsFeature {
         if let Some(entity) = known {
             self.drafts
                 .entry(SpecPage::Entity(of.clone()))
-                .or_insert_with(|| EntityFormDraft::of(&entity.data));
+                .or_insert_with(|| EntityFormDraft::from_data(&entity.data));
         }
     }
 
     /// Saves the draft of a page, if it can be saved.
-    pub(crate) fn save(&mut self, page: &SpecPage, actions: &mut Vec<WindowAction>) {
+    pub(crate) fn save(&mut self, page: &SpecPage) {
         let Some(draft) = self.drafts.get_mut(page) else { return };
         let entity = match page {
             SpecPage::Entity(entity) => entity.clone(),
@@ -204,19 +194,24 @@ impl SpecsFeature {
             }
             SpecPage::Knowledge(_) | SpecPage::Coverage(_) => return,
         };
-        entity_form::save(page, &entity, draft, &mut self.answers, actions);
+        entity_form::save(page, &entity, draft, &mut self.answers);
     }
 
-    pub(crate) fn delete(&mut self, entity: &EntityRef, actions: &mut Vec<WindowAction>) {
+    pub(crate) fn delete(&mut self, entity: &EntityRef) {
         let change = serde_json::json!([{
             "operation": "delete", "entityType": entity.entity_type, "entityId": entity.id,
         }]);
         let request = ChangeBundle { bundle: entity.bundle.clone(), changes: change.to_string() };
-        self.answers.request(request, entity.clone(), SpecResponse::Deleted, actions);
+        self.answers.request(request, entity.clone(), SpecResponse::Deleted);
     }
 
-    pub(crate) fn draw_map(&mut self, request: DrawMap, actions: &mut Vec<WindowAction>) {
-        self.answers.request(request, (), SpecResponse::Map, actions);
+    pub(crate) fn draw_map(&mut self, request: DrawMap) {
+        self.answers.request(request, (), SpecResponse::Map);
+    }
+
+    /// Takes the requests to send.
+    pub(crate) fn take_requests(&mut self) -> Vec<MainRequest<WindowAction>> {
+        std::mem::take(&mut self.answers.unsent)
     }
 
     /// Clears all state after another workspace was opened.

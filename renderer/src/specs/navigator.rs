@@ -9,10 +9,10 @@ use super::{
 };
 use crate::{
     commands::CommandId,
-    view::{FrameView, WindowAction},
+    view::{ActionQueue, FrameView},
     widgets::{
-        ROW_HEIGHT, body_font, empty_state_ui, icon_button_ui, muted_ui, paint_disclosure, paint_line,
-        paint_severity, search_field_ui, small_font,
+        ROW_HEIGHT, body_font, empty_state_ui, icon_button_ui, list_rows_ui, muted_ui, paint_disclosure,
+        paint_line, paint_severity, search_field_ui, small_font,
     },
 };
 use egui::{
@@ -52,14 +52,13 @@ impl SpecNavigator {
         answers: &mut SpecAnswers,
         chosen: &mut Option<String>,
         drafts: &BTreeSet<EntityRef>,
-        actions: &mut Vec<WindowAction>,
     ) {
-        let Some(bundle) = chosen_bundle(view, chosen.as_deref()) else {
+        let Some(bundle) = selected_bundle(view, chosen.as_deref()) else {
             return nothing_ui(ui, view);
         };
-        self.header_ui(ui, view, bundle, chosen, actions);
+        self.header_ui(ui, view, bundle, chosen);
         failures_ui(ui, view);
-        answers.want(view.bundles, SpecQuestion::Entities(bundle.id.clone()), actions);
+        answers.want(view.bundles, SpecQuestion::Entities(bundle.id.clone()));
         let known = answers.entities(&bundle.id);
         let Some(list) = known.and_then(|known| known.value.as_ref()) else {
             match known.and_then(|known| known.refused.as_ref()) {
@@ -80,9 +79,9 @@ impl SpecNavigator {
         if self.lines.is_empty() {
             return empty_state_ui(ui, view.theme, "No matches", "Try another title or part of an id.");
         }
-        self.follow(view, list);
+        self.reveal_opened(view, list);
         let lines = std::mem::take(&mut self.lines);
-        self.tree_ui(ui, view, list, &lines, drafts, actions);
+        self.tree_ui(ui, view, list, &lines, drafts);
         self.lines = lines;
     }
 
@@ -92,7 +91,6 @@ impl SpecNavigator {
         view: &FrameView<'_>,
         bundle: &BundleView,
         chosen: &mut Option<String>,
-        actions: &mut Vec<WindowAction>,
     ) {
         ui.horizontal(|ui| {
             ui.spacing_mut().item_spacing.x = 2.0;
@@ -102,13 +100,13 @@ impl SpecNavigator {
                 switcher_ui(ui, view, bundle, chosen);
             });
             if icon_button_ui(ui, view.theme, "add", "New entity…").clicked() {
-                actions.push(WindowAction::Do(CommandId::NewEntity));
+                view.act(CommandId::NewEntity);
             }
             if bundle.has_knowledge && icon_button_ui(ui, view.theme, "page", "Domain knowledge").clicked() {
-                actions.push(WindowAction::Spec(SpecAction::Open(SpecPage::Knowledge(bundle.id.clone()))));
+                view.act(SpecAction::Open(SpecPage::Knowledge(bundle.id.clone())));
             }
             if icon_button_ui(ui, view.theme, "monitor", "Coverage").clicked() {
-                actions.push(WindowAction::Spec(SpecAction::Open(SpecPage::Coverage(bundle.id.clone()))));
+                view.act(SpecAction::Open(SpecPage::Coverage(bundle.id.clone())));
             }
         });
         ui.add_space(2.0);
@@ -122,17 +120,17 @@ impl SpecNavigator {
                 ui.memory_mut(|memory| memory.request_focus(row_id(&first.key)));
             }
         } else if field.lost_focus() && ui.input(|input| input.key_pressed(enter)) {
-            let first = self.lines.iter().find(|line| matches!(line.what, NavigatorLineKind::Entity(_)));
+            let first = self.lines.iter().find(|line| matches!(line.kind, NavigatorLineKind::Entity(_)));
             self.cursor = first.map(|line| line.key.clone());
             if let Some(entity) = first.and_then(|line| entity_of_key(&bundle.id, &line.key)) {
-                actions.push(WindowAction::Spec(SpecAction::Open(SpecPage::Entity(entity))));
+                view.act(SpecAction::Open(SpecPage::Entity(entity)));
             }
         }
         ui.add_space(4.0);
     }
 
     /// Expands and scrolls to an entity that was opened elsewhere, once.
-    fn follow(&mut self, view: &FrameView<'_>, list: &EntityList) {
+    fn reveal_opened(&mut self, view: &FrameView<'_>, list: &EntityList) {
         let page = view.history.current();
         if self.followed.as_ref() == page {
             return;
@@ -143,7 +141,7 @@ impl SpecNavigator {
         let known = list.entities.iter().any(|summary| summary.entity == *entity);
         if known && self.filter.is_empty() && !self.lines.iter().any(|line| line.key == key) {
             for line in &self.lines {
-                let holds = match &line.what {
+                let holds = match &line.kind {
                     NavigatorLineKind::Type { name, open, .. } => *name == entity.entity_type && !open,
                     NavigatorLineKind::Category { open, .. } => !open,
                     NavigatorLineKind::Entity(_) => false,
@@ -166,30 +164,23 @@ impl SpecNavigator {
         list: &EntityList,
         lines: &[NavigatorLine],
         drafts: &BTreeSet<EntityRef>,
-        actions: &mut Vec<WindowAction>,
     ) {
-        let moved = self.keys(ui, list, lines, actions);
+        let moved = self.keys(ui, list, lines, view.actions);
         let place_of = |key: &String| lines.iter().position(|line| line.key == *key);
         let reveal = self.reveal.as_ref().and_then(place_of);
         if reveal.is_some() {
             self.reveal = None;
         }
-        ui.spacing_mut().item_spacing.y = 0.0;
-        egui::ScrollArea::vertical().auto_shrink([false, false]).show_rows(
-            ui,
-            ROW_HEIGHT,
-            lines.len(),
-            |ui, range| {
-                if let Some(place) = moved.or(reveal) {
-                    let top = ui.max_rect().top() + (place as f32 - range.start as f32) * ROW_HEIGHT;
-                    let row = Rect::from_min_size(pos2(ui.max_rect().left(), top), vec2(1.0, ROW_HEIGHT));
-                    ui.scroll_to_rect(row, None);
-                }
-                for line in lines.get(range).unwrap_or_default() {
-                    self.line_ui(ui, view, list, line, drafts, actions);
-                }
-            },
-        );
+        list_rows_ui(ui, ROW_HEIGHT, lines.len(), |ui, range| {
+            if let Some(place) = moved.or(reveal) {
+                let top = ui.max_rect().top() + (place as f32 - range.start as f32) * ROW_HEIGHT;
+                let row = Rect::from_min_size(pos2(ui.max_rect().left(), top), vec2(1.0, ROW_HEIGHT));
+                ui.scroll_to_rect(row, None);
+            }
+            for line in lines.get(range).unwrap_or_default() {
+                self.line_ui(ui, view, list, line, drafts);
+            }
+        });
     }
 
     /// Handles the keyboard. Returns the line to scroll to.
@@ -198,7 +189,7 @@ impl SpecNavigator {
         ui: &Ui,
         list: &EntityList,
         lines: &[NavigatorLine],
-        actions: &mut Vec<WindowAction>,
+        actions: &ActionQueue,
     ) -> Option<usize> {
         let cursor = self.cursor.clone()?;
         if !ui.memory(|memory| memory.has_focus(row_id(&cursor))) {
@@ -250,13 +241,12 @@ impl SpecNavigator {
         None
     }
 
-    fn activate(&mut self, list: &EntityList, line: &NavigatorLine, actions: &mut Vec<WindowAction>) {
-        match &line.what {
+    fn activate(&mut self, list: &EntityList, line: &NavigatorLine, actions: &ActionQueue) {
+        match &line.kind {
             NavigatorLineKind::Entity(place) => {
                 if let Some(summary) = list.entities.get(*place) {
                     self.followed = Some(SpecPage::Entity(summary.entity.clone()));
-                    actions
-                        .push(WindowAction::Spec(SpecAction::Open(SpecPage::Entity(summary.entity.clone()))));
+                    actions.push(SpecAction::Open(SpecPage::Entity(summary.entity.clone())));
                 }
             }
             _ => drop(self.toggle(&line.key)),
@@ -270,16 +260,15 @@ impl SpecNavigator {
         list: &EntityList,
         line: &NavigatorLine,
         drafts: &BTreeSet<EntityRef>,
-        actions: &mut Vec<WindowAction>,
     ) {
         let summary =
-            if let NavigatorLineKind::Entity(place) = line.what { list.entities.get(place) } else { None };
+            if let NavigatorLineKind::Entity(place) = line.kind { list.entities.get(place) } else { None };
         let current = view.history.current().and_then(SpecPage::entity);
         let selected = summary.is_some_and(|summary| current == Some(&summary.entity));
         let id = row_id(&line.key);
         let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width(), ROW_HEIGHT), Sense::hover());
         let response = ui.interact(rect, id, Sense::click());
-        let name = match (&line.what, summary) {
+        let name = match (&line.kind, summary) {
             (NavigatorLineKind::Category { title, .. } | NavigatorLineKind::Type { title, .. }, _) => {
                 title.clone()
             }
@@ -297,7 +286,7 @@ impl SpecNavigator {
         if response.clicked() {
             self.cursor = Some(line.key.clone());
             response.request_focus();
-            self.activate(list, line, actions);
+            self.activate(list, line, view.actions);
         }
         let theme = view.theme;
         if selected {
@@ -310,7 +299,7 @@ impl SpecNavigator {
             ui.painter().rect_stroke(rect, CornerRadius::same(4), stroke, StrokeKind::Inside);
         }
         let room = rect.shrink2(vec2(4.0, 0.0)).with_min_x(rect.left() + 4.0 + line.depth as f32 * INDENT);
-        match (&line.what, summary) {
+        match (&line.kind, summary) {
             (NavigatorLineKind::Category { title, open, count }, _) => {
                 paint_disclosure(
                     ui.painter(),
@@ -398,7 +387,7 @@ fn switcher_ui(ui: &mut Ui, view: &FrameView<'_>, bundle: &BundleView, chosen: &
 }
 
 /// Returns the chosen bundle, or else the first.
-pub(crate) fn chosen_bundle<'a>(view: &FrameView<'a>, chosen: Option<&str>) -> Option<&'a BundleView> {
+pub(crate) fn selected_bundle<'a>(view: &FrameView<'a>, chosen: Option<&str>) -> Option<&'a BundleView> {
     let bundles = &view.bundles.bundles;
     bundles.iter().find(|bundle| Some(bundle.id.as_str()) == chosen).or_else(|| bundles.first())
 }

@@ -1,7 +1,7 @@
 //! The visible lines of a bundle tree: categories, types and entities, without collapsed or filtered ones. Pure. Must not
 //! know: widgets.
 
-use super::{answers::EntityList, schema::words};
+use super::{answers::EntityList, schema::humanise};
 use shared_protocol::{
     bundle::{BundleView, EntityTypeView},
     messages::ProblemSeverity,
@@ -16,7 +16,7 @@ pub(crate) struct NavigatorLine {
     /// A stable key, independent of the position.
     pub(crate) key: String,
     pub(crate) depth: usize,
-    pub(crate) what: NavigatorLineKind,
+    pub(crate) kind: NavigatorLineKind,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -40,7 +40,7 @@ pub(crate) enum NavigatorLineKind {
 impl NavigatorLine {
     /// Returns whether the line is expanded, or `None` when it has no children.
     pub(crate) fn is_open(&self) -> Option<bool> {
-        match self.what {
+        match self.kind {
             NavigatorLineKind::Category { open, .. } | NavigatorLineKind::Type { open, .. } => Some(open),
             NavigatorLineKind::Entity(_) => None,
         }
@@ -80,13 +80,13 @@ pub(crate) fn lines(
         }
         let depth = usize::from(!plain);
         if !plain {
-            let title = category.map_or_else(|| "Other".to_owned(), words);
+            let title = category.map_or_else(|| "Other".to_owned(), humanise);
             let key = format!("category {title}");
             let open = is_open(&key, true);
             lines.push(NavigatorLine {
                 key,
                 depth: 0,
-                what: NavigatorLineKind::Category { title, open, count },
+                kind: NavigatorLineKind::Category { title, open, count },
             });
             if !open {
                 continue;
@@ -99,18 +99,18 @@ pub(crate) fn lines(
             }
             let key = format!("type {}", kind.name);
             let open = is_open(&key, small);
-            let worst = worst(list, fitting);
+            let worst = worst_severity(list, fitting);
             let (name, title) = (kind.name.clone(), kind.title.clone());
             lines.push(NavigatorLine {
                 key,
                 depth,
-                what: NavigatorLineKind::Type { name, title, open, count, worst },
+                kind: NavigatorLineKind::Type { name, title, open, count, worst },
             });
             if open {
                 lines.extend(fitting.iter().map(|place| {
                     let entity = &list.entities[*place].entity;
                     let key = format!("entity {}/{}", entity.entity_type, entity.id);
-                    NavigatorLine { key, depth: depth + 1, what: NavigatorLineKind::Entity(*place) }
+                    NavigatorLine { key, depth: depth + 1, kind: NavigatorLineKind::Entity(*place) }
                 }));
             }
         }
@@ -132,7 +132,7 @@ fn categories(bundle: &BundleView) -> Vec<(Option<&str>, Vec<&EntityTypeView>)> 
     categories
 }
 
-fn worst(list: &EntityList, places: &[usize]) -> Option<ProblemSeverity> {
+fn worst_severity(list: &EntityList, places: &[usize]) -> Option<ProblemSeverity> {
     let entities = || places.iter().map(|place| &list.entities[*place]);
     if entities().any(|summary| summary.errors > 0) {
         Some(ProblemSeverity::Error)
@@ -190,7 +190,7 @@ mod tests {
         let toggled = toggled.iter().map(|key| (*key).to_owned()).collect();
         let lines = lines(&bundle, &list, &NavigatorFilter { filter, toggled: &toggled });
         let show = |line: &NavigatorLine| {
-            let text = match &line.what {
+            let text = match &line.kind {
                 NavigatorLineKind::Category { title, count, .. } => format!("{title} {count}"),
                 NavigatorLineKind::Type { title, count, worst, .. } => {
                     format!("{title} {count}{}", if worst.is_some() { "!" } else { "" })

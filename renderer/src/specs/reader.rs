@@ -9,18 +9,18 @@ use super::{
     entity_look::arrow_button_ui,
     findings::EntityFindings,
     history::SpecPage,
-    schema::words,
+    schema::humanise,
 };
 use crate::{
     commands::{CommandId, find},
-    view::{FrameView, WindowAction},
+    view::{ActionQueue, FrameView},
     widgets::{empty_state_ui, muted_ui},
 };
 use egui::{Align, Button, Layout, Panel, RichText, ScrollArea, Ui, vec2};
 use shared_protocol::bundle::EntityRef;
 
 impl SpecsFeature {
-    pub(crate) fn reader_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>) {
+    pub(crate) fn reader_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>) {
         let Some(page) = view.history.current() else {
             ui.add_space(ui.available_height() * 0.3);
             return empty_state_ui(
@@ -32,19 +32,17 @@ impl SpecsFeature {
         };
         let frame =
             egui::Frame::new().fill(view.theme.surface_panel).inner_margin(egui::Margin::symmetric(12, 5));
-        Panel::top("spec toolbar").frame(frame).show(ui, |ui| self.toolbar_ui(ui, view, page, actions));
+        Panel::top("spec toolbar").frame(frame).show(ui, |ui| self.toolbar_ui(ui, view, page));
         if !view.bundles.bundles.iter().any(|bundle| bundle.id == page.bundle()) {
             ui.add_space(ui.available_height() * 0.3);
             let text = format!("The folder of the bundle {} was moved or cannot be read.", page.bundle());
             return empty_state_ui(ui, view.theme, "Bundle not found", &text);
         }
         match page {
-            SpecPage::Entity(entity) => self.entity_page_ui(ui, view, page, entity, actions),
-            SpecPage::New { bundle, entity_type } => {
-                self.new_page_ui(ui, view, page, (bundle, entity_type), actions)
-            }
+            SpecPage::Entity(entity) => self.entity_page_ui(ui, view, page, entity),
+            SpecPage::New { bundle, entity_type } => self.new_page_ui(ui, view, page, bundle, entity_type),
             SpecPage::Knowledge(bundle) => {
-                self.answers.want(view.bundles, SpecQuestion::Knowledge(bundle.clone()), actions);
+                self.answers.want(view.bundles, SpecQuestion::Knowledge(bundle.clone()));
                 let known = self.answers.knowledge(bundle);
                 match known.and_then(|known| Some((known.value.as_deref()?, known.version))) {
                     Some(text) => self.knowledge.show_ui(ui, view.theme, bundle, text),
@@ -52,12 +50,12 @@ impl SpecsFeature {
                 }
             }
             SpecPage::Coverage(bundle) => {
-                self.answers.want(view.bundles, SpecQuestion::Coverage(bundle.clone()), actions);
+                self.answers.want(view.bundles, SpecQuestion::Coverage(bundle.clone()));
                 let known = self.answers.coverage(bundle);
                 match known.and_then(|known| known.value.as_deref()) {
                     Some(all) => {
                         let coverage = &mut self.coverage;
-                        page_ui(ui, page, |ui| coverage.show_ui(ui, view.theme, bundle, all, actions));
+                        page_ui(ui, page, |ui| coverage.show_ui(ui, view, bundle, all));
                     }
                     None => waiting_ui(ui, view, known),
                 }
@@ -65,13 +63,7 @@ impl SpecsFeature {
         }
     }
 
-    fn toolbar_ui(
-        &mut self,
-        ui: &mut Ui,
-        view: &FrameView<'_>,
-        page: &SpecPage,
-        actions: &mut Vec<WindowAction>,
-    ) {
+    fn toolbar_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, page: &SpecPage) {
         ui.horizontal(|ui| {
             ui.spacing_mut().item_spacing.x = 4.0;
             for (on, towards, id) in [
@@ -81,18 +73,18 @@ impl SpecsFeature {
                 let name = find(id).map_or("", |def| def.text);
                 let arrow = |ui: &mut Ui| arrow_button_ui(ui, view.theme, vec2(towards, 0.0), name);
                 if ui.add_enabled_ui(on, arrow).inner.clicked() {
-                    actions.push(WindowAction::Do(id));
+                    view.act(id);
                 }
             }
             ui.add_space(4.0);
             let bundle = view.bundles.bundles.iter().find(|bundle| bundle.id == page.bundle());
             let bundle = bundle.map_or(page.bundle(), |bundle| bundle.title.as_str());
             let trail = match page {
-                SpecPage::Entity(entity) => format!("{bundle}  /  {}", words(&entity.entity_type)),
+                SpecPage::Entity(entity) => format!("{bundle}  /  {}", humanise(&entity.entity_type)),
                 _ => bundle.to_owned(),
             };
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                self.buttons_ui(ui, view, page, actions);
+                self.buttons_ui(ui, view, page);
                 ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
                     ui.add(
                         egui::Label::new(RichText::new(trail).small().color(view.theme.text_muted))
@@ -104,13 +96,7 @@ impl SpecsFeature {
     }
 
     /// Draws the actions of the page, from the right.
-    fn buttons_ui(
-        &mut self,
-        ui: &mut Ui,
-        view: &FrameView<'_>,
-        page: &SpecPage,
-        actions: &mut Vec<WindowAction>,
-    ) {
+    fn buttons_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, page: &SpecPage) {
         let theme = view.theme;
         if let Some(draft) = self.drafts.get(page) {
             let ready = draft.can_be_saved() || (draft.is_new && !draft.is_saving && draft.unread.is_empty());
@@ -123,11 +109,11 @@ impl SpecsFeature {
             let button = Button::new(text).min_size(vec2(72.0, 26.0));
             let button = if ready { button.fill(theme.accent) } else { button };
             if ui.add_enabled(ready, button).accessible_name(format!("{word} entity")).clicked() {
-                actions.push(WindowAction::Spec(SpecAction::Save));
+                view.act(SpecAction::Save);
             }
             let word = if draft.is_changed() { "Discard" } else { "Close" };
             if ui.button(word).accessible_name("Discard changes").clicked() {
-                self.discard(page, actions);
+                self.discard(page, view.actions);
                 return;
             }
             muted_ui(ui, theme, state_of(draft));
@@ -141,7 +127,7 @@ impl SpecsFeature {
                 (CommandId::DeleteEntity, SpecAction::AskDelete(entity.clone())),
             ] {
                 if ui.button(find(id).map_or("", |def| def.text)).clicked() {
-                    actions.push(WindowAction::Spec(action));
+                    view.act(action);
                 }
             }
         })
@@ -149,27 +135,20 @@ impl SpecsFeature {
         .accessible_name("More actions for this entity");
         let known = self.answers.entity(entity).is_some_and(|known| known.value.is_some());
         if ui.add_enabled(known, Button::new("Edit")).accessible_name("Edit entity").clicked() {
-            actions.push(WindowAction::Spec(SpecAction::Edit(entity.clone())));
+            view.act(SpecAction::Edit(entity.clone()));
         }
     }
 
-    fn discard(&mut self, page: &SpecPage, actions: &mut Vec<WindowAction>) {
+    fn discard(&mut self, page: &SpecPage, actions: &ActionQueue) {
         self.drafts.remove(page);
         if matches!(page, SpecPage::New { .. }) {
-            actions.push(WindowAction::Spec(SpecAction::Close(page.clone())));
+            actions.push(SpecAction::Close(page.clone()));
         }
     }
 
-    fn entity_page_ui(
-        &mut self,
-        ui: &mut Ui,
-        view: &FrameView<'_>,
-        page: &SpecPage,
-        of: &EntityRef,
-        actions: &mut Vec<WindowAction>,
-    ) {
+    fn entity_page_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, page: &SpecPage, of: &EntityRef) {
         let Self { answers, drafts, picking, reading, .. } = self;
-        answers.want(view.bundles, SpecQuestion::Entity(of.clone()), actions);
+        answers.want(view.bundles, SpecQuestion::Entity(of.clone()));
         let known = answers.entity(of);
         let Some(entity) = known.and_then(|known| known.value.as_ref()) else {
             return waiting_ui(ui, view, known);
@@ -177,22 +156,22 @@ impl SpecsFeature {
         let gone = known.and_then(|known| known.refused.as_ref()).map(ToString::to_string);
         let Some(draft) = drafts.get_mut(page) else {
             return page_ui(ui, page, |ui| {
-                gone_ui(ui, view, gone.as_deref());
-                entity_ui(ui, view, entity, reading, actions);
+                missing_entity_ui(ui, view, gone.as_deref());
+                entity_ui(ui, view, entity, reading);
             });
         };
-        let known = EntityFindings::of(&entity.view.diagnostics);
+        let known = EntityFindings::from_diagnostics(&entity.view.diagnostics);
         // Cloned, because `answers` is borrowed mutably below.
         let (schema, title) = (entity.schema.clone(), entity.view.title.clone());
-        let subject = EntityFormSubject { page, entity: of.clone(), schema: &schema, known: &known };
+        let subject = EntityFormSubject { page, entity: of.clone(), schema: &schema, findings: &known };
         page_ui(ui, page, |ui| {
             ui.add_space(16.0);
-            gone_ui(ui, view, gone.as_deref());
+            missing_entity_ui(ui, view, gone.as_deref());
             title_ui(ui, view.theme, of, &title);
             form_ui(ui, view, &subject, draft, answers, picking, reading);
         });
-        answers.want(view.bundles, SpecQuestion::Entities(of.bundle.clone()), actions);
-        check(ui, &subject, draft, answers, actions);
+        answers.want(view.bundles, SpecQuestion::Entities(of.bundle.clone()));
+        check(ui, &subject, draft, answers);
     }
 
     fn new_page_ui(
@@ -200,19 +179,19 @@ impl SpecsFeature {
         ui: &mut Ui,
         view: &FrameView<'_>,
         page: &SpecPage,
-        (bundle, entity_type): (&str, &str),
-        actions: &mut Vec<WindowAction>,
+        bundle: &str,
+        entity_type: &str,
     ) {
         let question = SpecQuestion::Schema(bundle.to_owned(), entity_type.to_owned());
-        self.answers.want(view.bundles, question, actions);
-        self.answers.want(view.bundles, SpecQuestion::Entities(bundle.to_owned()), actions);
+        self.answers.want(view.bundles, question);
+        self.answers.want(view.bundles, SpecQuestion::Entities(bundle.to_owned()));
         let known = self.answers.schema(bundle, entity_type);
         let Some(schema) = known.and_then(|known| known.value.as_ref()).cloned() else {
             return waiting_ui(ui, view, known);
         };
         let Self { answers, drafts, picking, reading, .. } = self;
         if !drafts.contains_key(page) {
-            reading.wanted = Some(schema.id_field.clone());
+            reading.scroll_target = Some(schema.id_field.clone());
         }
         let draft = drafts.entry(page.clone()).or_insert_with(|| EntityFormDraft::new(&schema));
         let entity = EntityRef {
@@ -221,13 +200,13 @@ impl SpecsFeature {
             id: draft.id(&schema.id_field).to_owned(),
         };
         let known = EntityFindings::default();
-        let subject = EntityFormSubject { page, entity, schema: &schema, known: &known };
+        let subject = EntityFormSubject { page, entity, schema: &schema, findings: &known };
         page_ui(ui, page, |ui| {
             ui.add_space(16.0);
             title_ui(ui, view.theme, &subject.entity, &new_title(entity_type));
             form_ui(ui, view, &subject, draft, answers, picking, reading);
         });
-        check(ui, &subject, draft, answers, actions);
+        check(ui, &subject, draft, answers);
     }
 }
 
@@ -238,7 +217,7 @@ fn state_of(draft: &EntityFormDraft) -> String {
         _ if !draft.unread.is_empty() || wrong => "Fix the errors to save".to_owned(),
         _ if draft.is_new => String::new(),
         0 => "No changes".to_owned(),
-        count => format!("{} changed", shared_protocol::text::counted(count, "field")),
+        count => format!("{} changed", shared_protocol::text::count_noun(count, "field")),
     }
 }
 
@@ -249,7 +228,7 @@ fn page_ui(ui: &mut Ui, page: &SpecPage, content: impl FnOnce(&mut Ui)) {
 }
 
 /// Shows a notice when the entity can no longer be loaded.
-fn gone_ui(ui: &mut Ui, view: &FrameView<'_>, why: Option<&str>) {
+fn missing_entity_ui(ui: &mut Ui, view: &FrameView<'_>, why: Option<&str>) {
     if let Some(why) = why {
         ui.add_space(8.0);
         ui.horizontal_top(|ui| {

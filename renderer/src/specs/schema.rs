@@ -129,7 +129,7 @@ impl SchemaField {
     pub(crate) fn unknown(name: &str) -> Self {
         Self {
             name: name.to_owned(),
-            label: words(name),
+            label: humanise(name),
             description: "The schema does not define this field.".to_owned(),
             required: false,
             kind: SchemaFieldKind::Json,
@@ -143,7 +143,7 @@ impl SchemaField {
 }
 
 impl EntityFormSchema {
-    pub(crate) fn of(view: &SchemaView) -> Self {
+    pub(crate) fn from_view(view: &SchemaView) -> Self {
         let root: OrderedValue = serde_json::from_str(&view.schema).unwrap_or_default();
         let reader = SchemaReader { root: &root, references: &view.references };
         let mut fields = reader.fields(&root, "", 0);
@@ -176,7 +176,7 @@ fn groups(root: &OrderedValue, fields: &[SchemaField]) -> Vec<(String, String)> 
         .filter(|(key, _)| fields.iter().any(|field| field.group.as_deref() == Some(key)))
         .map(|(key, group)| {
             let order = group.get("order").and_then(OrderedValue::as_number).unwrap_or(f64::MAX);
-            (order, key.to_owned(), group.text("title").map_or_else(|| words(key), str::to_owned))
+            (order, key.to_owned(), group.text("title").map_or_else(|| humanise(key), str::to_owned))
         })
         .collect();
     groups.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -224,7 +224,8 @@ impl SchemaReader<'_> {
     ) -> SchemaField {
         let text = |key: &str| hint(schema, key).and_then(OrderedValue::as_text).unwrap_or_default();
         let label = [text("prominenceLabel"), text("title"), text("displayName")];
-        let label = label.into_iter().find(|label| !label.is_empty()).map_or_else(|| words(name), capitalize);
+        let label =
+            label.into_iter().find(|label| !label.is_empty()).map_or_else(|| humanise(name), capitalize);
         SchemaField {
             name: name.to_owned(),
             label,
@@ -294,7 +295,11 @@ impl SchemaReader<'_> {
         }
         if let Some(OrderedValue::List(values)) = schema.get("enum") {
             return SchemaFieldKind::Choice(
-                values.iter().filter_map(OrderedValue::as_text).map(|value| choice(schema, value)).collect(),
+                values
+                    .iter()
+                    .filter_map(OrderedValue::as_text)
+                    .map(|value| parse_choice(schema, value))
+                    .collect(),
             );
         }
         let widget = hint(schema, "widget").or_else(|| schema.get("ui:widget"));
@@ -328,13 +333,15 @@ fn type_of(schema: &OrderedValue) -> &str {
     }
 }
 
-fn choice(schema: &OrderedValue, value: &str) -> SchemaChoice {
+fn parse_choice(schema: &OrderedValue, value: &str) -> SchemaChoice {
     let of = |name: &str| hint(schema, name).and_then(|all| all.get(value));
     let style = of("enumStyles");
     let tone = style.and_then(|style| style.as_text().or_else(|| style.text("color")));
     SchemaChoice {
         value: value.to_owned(),
-        title: of("enumTitles").and_then(OrderedValue::as_text).map_or_else(|| words(value), str::to_owned),
+        title: of("enumTitles")
+            .and_then(OrderedValue::as_text)
+            .map_or_else(|| humanise(value), str::to_owned),
         description: of("enumDescriptions").and_then(OrderedValue::as_text).unwrap_or_default().to_owned(),
         tone: tone.map(str::to_owned),
     }
@@ -355,7 +362,7 @@ fn list_look(schema: &OrderedValue, display: &str) -> ListLook {
 }
 
 /// Formats a name as a label: `governedByAdrIds` becomes `Governed by adr`, `non_functional` becomes `Non functional`.
-pub(crate) fn words(name: &str) -> String {
+pub(crate) fn humanise(name: &str) -> String {
     capitalize(&phrase(name))
 }
 
@@ -390,7 +397,11 @@ mod tests {
 
     fn read(schema: &str) -> EntityFormSchema {
         let references = vec![("ownerId".to_owned(), vec!["Actor".to_owned()])];
-        EntityFormSchema::of(&SchemaView { schema: schema.to_owned(), id_field: "id".into(), references })
+        EntityFormSchema::from_view(&SchemaView {
+            schema: schema.to_owned(),
+            id_field: "id".into(),
+            references,
+        })
     }
 
     #[test]
@@ -454,7 +465,7 @@ mod tests {
             ("id", "Id"),
             ("FR", "FR"),
         ] {
-            assert_eq!(words(name), shown);
+            assert_eq!(humanise(name), shown);
         }
         assert_eq!((phrase("ADR"), phrase("OpenQuestion")), ("ADR".into(), "open question".into()));
     }

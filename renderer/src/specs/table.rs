@@ -6,10 +6,7 @@ use super::{
     schema::{SchemaField, SchemaFieldKind},
     values::{ValueContext, block, in_line, members_ui, text_width, value_ui},
 };
-use crate::{
-    view::WindowAction,
-    widgets::{paint_line, small_font},
-};
+use crate::widgets::{paint_line, small_font};
 use egui::{Align2, Rect, Stroke, Ui, UiBuilder, pos2, vec2};
 use shared_protocol::OrderedValue;
 
@@ -24,9 +21,8 @@ pub(super) fn table_ui(
     around: &ValueContext<'_>,
     fields: &[SchemaField],
     items: &[OrderedValue],
-    actions: &mut Vec<WindowAction>,
 ) {
-    let theme = around.theme;
+    let theme = around.view.theme;
     let columns: Vec<&SchemaField> = fields
         .iter()
         .filter(|field| !field.hidden && items.iter().any(|item| item.get(&field.name).is_some()))
@@ -45,12 +41,12 @@ pub(super) fn table_ui(
         Some(widths) => {
             header_ui(ui, around, &columns, &widths, room);
             for (place, item) in items.iter().take(MAX_TABLE_ROWS).enumerate() {
-                ui.push_id(place, |ui| row_ui(ui, around, &columns, &widths, item, actions));
+                ui.push_id(place, |ui| row_ui(ui, around, &columns, &widths, item));
             }
         }
         None => {
             for (place, item) in items.iter().take(MAX_TABLE_ROWS).enumerate() {
-                ui.push_id(place, |ui| block(ui, theme, |ui| members_ui(ui, around, fields, item, actions)));
+                ui.push_id(place, |ui| block(ui, theme, |ui| members_ui(ui, around, fields, item)));
                 ui.add_space(4.0);
             }
         }
@@ -108,10 +104,10 @@ fn header_ui(ui: &mut Ui, around: &ValueContext<'_>, columns: &[&SchemaField], w
     let mut left = rect.left() + 8.0;
     for (field, width) in columns.iter().zip(widths) {
         let cell = Rect::from_min_size(pos2(left, rect.top()), vec2(*width, rect.height()));
-        paint_line(ui, cell, Align2::LEFT_CENTER, &field.label, small_font(ui), around.theme.text_muted);
+        paint_line(ui, cell, Align2::LEFT_CENTER, &field.label, small_font(ui), around.view.theme.text_muted);
         left += width + COLUMN_GAP;
     }
-    let stroke = Stroke::new(1.0, around.theme.border_strong);
+    let stroke = Stroke::new(1.0, around.view.theme.border_strong);
     ui.painter().hline(rect.x_range(), rect.bottom(), stroke);
 }
 
@@ -121,7 +117,6 @@ fn row_ui(
     columns: &[&SchemaField],
     widths: &[f32],
     item: &OrderedValue,
-    actions: &mut Vec<WindowAction>,
 ) {
     let (room, top) = (ui.available_width(), ui.cursor().top());
     let mut left = ui.cursor().left() + 8.0;
@@ -131,12 +126,12 @@ fn row_ui(
             Rect::from_min_size(pos2(left, top + 5.0 + drop_of(&field.kind)), vec2(*width, f32::INFINITY));
         let mut child = ui.new_child(UiBuilder::new().max_rect(cell).id_salt(&field.name));
         if let Some(value) = item.get(&field.name) {
-            value_ui(&mut child, around, &field.kind, value, actions);
+            value_ui(&mut child, around, &field.kind, value);
         }
         bottom = bottom.max(child.min_rect().bottom() + 5.0);
         left += width + COLUMN_GAP;
     }
     let rect = Rect::from_min_max(pos2(ui.cursor().left(), top), pos2(ui.cursor().left() + room, bottom));
     ui.advance_cursor_after_rect(rect);
-    ui.painter().hline(rect.x_range(), rect.bottom(), Stroke::new(1.0, around.theme.border));
+    ui.painter().hline(rect.x_range(), rect.bottom(), Stroke::new(1.0, around.view.theme.border));
 }

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     markdown::markdown_ui,
-    view::WindowAction,
+    view::FrameView,
     widgets::{TabButton, muted_ui, small_font, tab_ui},
 };
 use canvas::theme::WorkbenchTheme;
@@ -19,39 +19,33 @@ use shared_protocol::{
     bundle::{EntityRef, RelationView},
 };
 
-/// The context of values: the theme and their entity.
+/// The context of values: the frame and their entity.
 pub(super) struct ValueContext<'a> {
-    pub(super) theme: &'a WorkbenchTheme,
+    pub(super) view: &'a FrameView<'a>,
     pub(super) bundle: &'a str,
     /// The outgoing references of the entity.
     pub(super) outgoing: &'a [RelationView],
 }
 
-pub(super) fn value_ui(
-    ui: &mut Ui,
-    around: &ValueContext<'_>,
-    kind: &SchemaFieldKind,
-    value: &OrderedValue,
-    actions: &mut Vec<WindowAction>,
-) {
-    let theme = around.theme;
+pub(super) fn value_ui(ui: &mut Ui, around: &ValueContext<'_>, kind: &SchemaFieldKind, value: &OrderedValue) {
+    let theme = around.view.theme;
     match (kind, value) {
         (_, OrderedValue::Null) => drop(muted_ui(ui, theme, "No value")),
         (SchemaFieldKind::Reference(types), OrderedValue::Text(id)) => {
-            ui.horizontal_wrapped(|ui| reference_ui(ui, around, types, id, actions));
+            ui.horizontal_wrapped(|ui| reference_ui(ui, around, types, id));
         }
         (SchemaFieldKind::Choice(choices), OrderedValue::Text(value)) => {
             ui.horizontal_wrapped(|ui| badge_ui(ui, theme, choice_of(choices, value), value));
         }
         (SchemaFieldKind::Long { markdown: true }, OrderedValue::Text(text)) => markdown_ui(ui, theme, text),
         (SchemaFieldKind::List { of, look }, OrderedValue::List(items)) => {
-            list_ui(ui, around, of, look, items, actions)
+            list_ui(ui, around, of, look, items)
         }
         (SchemaFieldKind::Object { fields, as_chips: true }, OrderedValue::Map(_)) => {
             flags_ui(ui, theme, fields, value)
         }
         (SchemaFieldKind::Object { fields, .. }, OrderedValue::Map(_)) => {
-            block(ui, theme, |ui| members_ui(ui, around, fields, value, actions));
+            block(ui, theme, |ui| members_ui(ui, around, fields, value));
         }
         (_, OrderedValue::Bool(on)) => {
             ui.horizontal(|ui| {
@@ -65,7 +59,7 @@ pub(super) fn value_ui(
         (_, OrderedValue::List(items))
             if items.iter().all(|item| matches!(item, OrderedValue::Text(_) | OrderedValue::Number(_))) =>
         {
-            list_ui(ui, around, &SchemaFieldKind::Text, &ListLook::Plain, items, actions);
+            list_ui(ui, around, &SchemaFieldKind::Text, &ListLook::Plain, items);
         }
         _ => drop(
             ui.add(
@@ -91,17 +85,16 @@ pub(super) fn members_ui(
     around: &ValueContext<'_>,
     fields: &[SchemaField],
     value: &OrderedValue,
-    actions: &mut Vec<WindowAction>,
 ) {
     for field in fields.iter().filter(|field| !field.hidden) {
         let Some(inner) = value.get(&field.name) else { continue };
-        muted_ui(ui, around.theme, field.label.as_str());
-        ui.push_id(&field.name, |ui| value_ui(ui, around, &field.kind, inner, actions));
+        muted_ui(ui, around.view.theme, field.label.as_str());
+        ui.push_id(&field.name, |ui| value_ui(ui, around, &field.kind, inner));
         ui.add_space(4.0);
     }
     for (name, inner) in value.members().filter(|(name, _)| !fields.iter().any(|field| field.name == *name)) {
-        muted_ui(ui, around.theme, super::schema::words(name));
-        ui.push_id(name, |ui| value_ui(ui, around, &SchemaFieldKind::Json, inner, actions));
+        muted_ui(ui, around.view.theme, super::schema::humanise(name));
+        ui.push_id(name, |ui| value_ui(ui, around, &SchemaFieldKind::Json, inner));
         ui.add_space(4.0);
     }
 }
@@ -126,20 +119,19 @@ fn list_ui(
     of: &SchemaFieldKind,
     look: &ListLook,
     items: &[OrderedValue],
-    actions: &mut Vec<WindowAction>,
 ) {
-    let theme = around.theme;
+    let theme = around.view.theme;
     if items.is_empty() {
         muted_ui(ui, theme, "None");
         return;
     }
     match (of, look) {
-        (_, ListLook::Tabs { label, chosen }) => tabs_ui(ui, around, of, (label, chosen), items, actions),
+        (_, ListLook::Tabs { label, chosen }) => tabs_ui(ui, around, of, (label, chosen), items),
         (SchemaFieldKind::Reference(types), _) => {
             ui.horizontal_wrapped(|ui| {
                 ui.spacing_mut().item_spacing = vec2(6.0, 6.0);
                 for id in items.iter().filter_map(OrderedValue::as_text) {
-                    reference_ui(ui, around, types, id, actions);
+                    reference_ui(ui, around, types, id);
                 }
             });
         }
@@ -159,33 +151,31 @@ fn list_ui(
                         text: &text,
                         name: &text,
                         sign: ChipSign::None,
-                        ground: theme.hover,
+                        background: theme.hover,
                         edge: None,
                     };
                     chip_ui(ui, theme, &chip, Sense::hover());
                 }
             });
         }
-        (SchemaFieldKind::Object { fields, .. }, _) => table_ui(ui, around, fields, items, actions),
+        (SchemaFieldKind::Object { fields, .. }, _) => table_ui(ui, around, fields, items),
         _ => {
             for (place, item) in items.iter().enumerate() {
-                ui.push_id(place, |ui| bullet_ui(ui, around, of, item, actions));
+                ui.push_id(place, |ui| bullet_ui(ui, around, of, item));
             }
         }
     }
 }
 
-fn bullet_ui(
-    ui: &mut Ui,
-    around: &ValueContext<'_>,
-    of: &SchemaFieldKind,
-    item: &OrderedValue,
-    actions: &mut Vec<WindowAction>,
-) {
+fn bullet_ui(ui: &mut Ui, around: &ValueContext<'_>, of: &SchemaFieldKind, item: &OrderedValue) {
     ui.horizontal_top(|ui| {
         let (mark, _) = ui.allocate_exact_size(vec2(12.0, 18.0), Sense::hover());
-        ui.painter().circle_filled(pos2(mark.left() + 4.0, mark.center().y), 2.2, around.theme.text_subtle);
-        ui.vertical(|ui| value_ui(ui, around, of, item, actions));
+        ui.painter().circle_filled(
+            pos2(mark.left() + 4.0, mark.center().y),
+            2.2,
+            around.view.theme.text_subtle,
+        );
+        ui.vertical(|ui| value_ui(ui, around, of, item));
     });
 }
 
@@ -212,7 +202,7 @@ fn flags_ui(ui: &mut Ui, theme: &WorkbenchTheme, fields: &[SchemaField], value: 
                 text: label,
                 name: &spoken,
                 sign: ChipSign::Mark(on),
-                ground: theme.hover,
+                background: theme.hover,
                 edge: None,
             };
             chip_ui(ui, theme, &chip, Sense::hover());
@@ -227,9 +217,8 @@ fn tabs_ui(
     of: &SchemaFieldKind,
     (label, chosen): (&str, &str),
     items: &[OrderedValue],
-    actions: &mut Vec<WindowAction>,
 ) {
-    let theme = around.theme;
+    let theme = around.view.theme;
     let is_chosen =
         |item: &OrderedValue| item.get(chosen).and_then(OrderedValue::as_bool).unwrap_or_default();
     let id = ui.make_persistent_id("item");
@@ -245,7 +234,7 @@ fn tabs_ui(
                 let tab = TabButton {
                     id: id.with(place),
                     text: &text,
-                    chosen: place == open,
+                    is_selected: place == open,
                     sense: Sense::click(),
                 };
                 if tab_ui(ui, theme, tab).clicked() {
@@ -261,22 +250,16 @@ fn tabs_ui(
                 let mut rest = items[open].clone();
                 rest.set(label, None);
                 rest.set(chosen, None);
-                members_ui(ui, around, &fields, &rest, actions);
+                members_ui(ui, around, &fields, &rest);
             }
-            of => value_ui(ui, around, of, &items[open], actions),
+            of => value_ui(ui, around, of, &items[open]),
         });
     });
     ui.data_mut(|data| data.insert_temp(id, open));
 }
 
 /// Shows a reference as a chip that opens the entity.
-pub(super) fn reference_ui(
-    ui: &mut Ui,
-    around: &ValueContext<'_>,
-    types: &[String],
-    id: &str,
-    actions: &mut Vec<WindowAction>,
-) {
+pub(super) fn reference_ui(ui: &mut Ui, around: &ValueContext<'_>, types: &[String], id: &str) {
     let relation = around.outgoing.iter().find(|relation| relation.entity.id == id);
     let title = relation.and_then(|relation| relation.title.as_deref());
     let entity = relation.map(|relation| relation.entity.clone()).or_else(|| {
@@ -285,31 +268,25 @@ pub(super) fn reference_ui(
     });
     let missing = relation.is_some_and(|relation| relation.title.is_none());
     match entity {
-        Some(entity) if !missing => entity_chip_ui(ui, around.theme, &entity, title, actions),
-        _ => drop(missing_chip_ui(ui, around.theme, id)),
+        Some(entity) if !missing => entity_chip_ui(ui, around.view, &entity, title),
+        _ => drop(missing_chip_ui(ui, around.view.theme, id)),
     }
 }
 
-pub(super) fn entity_chip_ui(
-    ui: &mut Ui,
-    theme: &WorkbenchTheme,
-    entity: &EntityRef,
-    title: Option<&str>,
-    actions: &mut Vec<WindowAction>,
-) {
+pub(super) fn entity_chip_ui(ui: &mut Ui, view: &FrameView<'_>, entity: &EntityRef, title: Option<&str>) {
     let (icon, accent) = type_look(&entity.entity_type);
     let shown = title.filter(|title| !title.is_empty() && *title != entity.id);
     let name = format!("Open {}", entity.id);
     let chip = EntityChip {
         text: shown.unwrap_or(&entity.id),
         name: &name,
-        sign: ChipSign::Icon(icon, theme.accent(accent)),
-        ground: theme.tile(accent),
+        sign: ChipSign::Icon(icon, view.theme.accent(accent)),
+        background: view.theme.tile(accent),
         edge: None,
     };
     let more = format!("{} {}\n{}", entity.entity_type, entity.id, shown.unwrap_or_default());
-    if chip_ui(ui, theme, &chip, Sense::click()).on_hover_text(more.trim_end()).clicked() {
-        actions.push(WindowAction::Spec(SpecAction::Open(SpecPage::Entity(entity.clone()))));
+    if chip_ui(ui, view.theme, &chip, Sense::click()).on_hover_text(more.trim_end()).clicked() {
+        view.act(SpecAction::Open(SpecPage::Entity(entity.clone())));
     }
 }
 
@@ -319,7 +296,7 @@ fn missing_chip_ui(ui: &mut Ui, theme: &WorkbenchTheme, id: &str) -> egui::Respo
         text: &text,
         name: &name,
         sign: ChipSign::Trouble,
-        ground: theme.surface_panel,
+        background: theme.surface_panel,
         edge: Some(theme.danger),
     };
     chip_ui(ui, theme, &chip, Sense::hover()).on_hover_text("This bundle has no entity with this id.")

@@ -45,7 +45,7 @@ impl<T, D: Copy + PartialEq> AnswerCache<T, D> {
     }
 
     /// The reason that there is no answer.
-    pub(crate) fn refused(&self) -> Option<&str> {
+    pub(crate) fn refusal(&self) -> Option<&str> {
         self.refused.as_deref()
     }
 
@@ -54,7 +54,7 @@ impl<T, D: Copy + PartialEq> AnswerCache<T, D> {
     }
 
     /// Called while the answer is shown. `at_once` skips the wait for changes to settle.
-    pub(crate) fn want(&mut self, key: AnswerKey<D>, now: f64, at_once: bool) -> AnswerNeed {
+    pub(crate) fn poll(&mut self, key: AnswerKey<D>, now: f64, at_once: bool) -> AnswerNeed {
         if self.is_waiting || self.requested == Some(key) {
             return AnswerNeed::Nothing;
         }
@@ -103,30 +103,30 @@ mod tests {
     #[test]
     fn it_is_requested_for_once_and_again_when_changes_have_rested() {
         let mut kept: AnswerCache<&str, u64> = AnswerCache::default();
-        assert_eq!(kept.want(key(1, 1), 0.0, false), AnswerNeed::Request);
-        assert_eq!(kept.want(key(1, 2), 0.1, false), AnswerNeed::Nothing, "one at a time");
+        assert_eq!(kept.poll(key(1, 1), 0.0, false), AnswerNeed::Request);
+        assert_eq!(kept.poll(key(1, 2), 0.1, false), AnswerNeed::Nothing, "one at a time");
         kept.receive(BoardId::from_bits(1), "first");
-        assert_eq!(kept.want(key(1, 1), 0.2, false), AnswerNeed::Nothing, "it is known");
-        assert_eq!(kept.want(key(1, 2), 1.0, false), AnswerNeed::Later(REST));
-        assert_eq!(kept.want(key(1, 3), 1.2, false), AnswerNeed::Later(REST), "it changes still");
-        assert!(matches!(kept.want(key(1, 3), 1.3, false), AnswerNeed::Later(left) if left < REST));
-        assert_eq!(kept.want(key(1, 3), 1.6, false), AnswerNeed::Request);
+        assert_eq!(kept.poll(key(1, 1), 0.2, false), AnswerNeed::Nothing, "it is known");
+        assert_eq!(kept.poll(key(1, 2), 1.0, false), AnswerNeed::Later(REST));
+        assert_eq!(kept.poll(key(1, 3), 1.2, false), AnswerNeed::Later(REST), "it changes still");
+        assert!(matches!(kept.poll(key(1, 3), 1.3, false), AnswerNeed::Later(left) if left < REST));
+        assert_eq!(kept.poll(key(1, 3), 1.6, false), AnswerNeed::Request);
         kept.refuse("no".to_owned());
-        assert_eq!((kept.refused(), kept.get(BoardId::from_bits(1))), (Some("no"), Some(&"first")));
-        assert_eq!(kept.want(key(1, 3), 9.0, false), AnswerNeed::Nothing, "refused is answered");
-        assert_eq!(kept.want(key(2, 3), 9.0, false), AnswerNeed::Request, "another board, at once");
+        assert_eq!((kept.refusal(), kept.get(BoardId::from_bits(1))), (Some("no"), Some(&"first")));
+        assert_eq!(kept.poll(key(1, 3), 9.0, false), AnswerNeed::Nothing, "refused is answered");
+        assert_eq!(kept.poll(key(2, 3), 9.0, false), AnswerNeed::Request, "another board, at once");
         assert_eq!(kept.get(BoardId::from_bits(2)), None, "not what is known of the other");
     }
 
     #[test]
     fn somebody_who_waits_does_not_wait_for_a_rest() {
         let mut kept: AnswerCache<(), u64> = AnswerCache::default();
-        kept.want(key(1, 1), 0.0, false);
+        kept.poll(key(1, 1), 0.0, false);
         kept.receive(BoardId::from_bits(1), ());
-        assert_eq!(kept.want(key(1, 2), 0.1, true), AnswerNeed::Request);
+        assert_eq!(kept.poll(key(1, 2), 0.1, true), AnswerNeed::Request);
         kept.receive(BoardId::from_bits(1), ());
         assert!(kept.is_current(key(1, 2)) && !kept.is_current(key(1, 3)));
         kept.outdate();
-        assert_eq!(kept.want(key(1, 2), 0.2, false), AnswerNeed::Request);
+        assert_eq!(kept.poll(key(1, 2), 0.2, false), AnswerNeed::Request);
     }
 }

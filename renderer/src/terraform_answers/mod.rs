@@ -69,17 +69,17 @@ pub(crate) struct TerraformWants {
 pub(crate) struct TerraformBoard<'a> {
     pub(crate) board: BoardId,
     pub(crate) revision: Revision,
-    pub(crate) told: Option<&'a BoardTerraformView>,
+    pub(crate) view: Option<&'a BoardTerraformView>,
     pub(crate) time: f64,
 }
 
 impl TerraformBoard<'_> {
     fn run(&self) -> Option<&TerraformRunView> {
-        self.told?.run.as_ref()
+        self.view?.run.as_ref()
     }
 
     fn run_at(&self) -> RunAt {
-        (self.run().map(|run| run.id), self.run().is_some_and(is_going))
+        (self.run().map(|run| run.id), self.run().is_some_and(is_in_progress))
     }
 
     fn files(&self) -> AnswerKey<FilesAt> {
@@ -103,7 +103,7 @@ impl TerraformAnswers {
     }
 
     pub(crate) fn hcl_refused(&self) -> Option<&str> {
-        self.hcl.refused()
+        self.hcl.refusal()
     }
 
     pub(crate) fn cost(&self, board: BoardId) -> Option<&CostView> {
@@ -115,7 +115,7 @@ impl TerraformAnswers {
     }
 
     pub(crate) fn plan_refused(&self) -> Option<&str> {
-        self.plan.refused()
+        self.plan.refusal()
     }
 
     /// Changes with each plan.
@@ -132,7 +132,7 @@ impl TerraformAnswers {
         self.history.get(board).map_or(&[], Vec::as_slice)
     }
 
-    pub(crate) fn imported(&self) -> Option<(BoardId, &[TerraformFindingView])> {
+    pub(crate) fn import_findings(&self) -> Option<(BoardId, &[TerraformFindingView])> {
         self.imported.as_ref().map(|(board, notes)| (*board, notes.as_slice()))
     }
 
@@ -156,28 +156,28 @@ impl TerraformAnswers {
             AnswerNeed::Later(seconds) => again = again.min(seconds),
         };
         let cost = AnswerKey { board, at: now.revision };
-        next(self.cost.want(cost, now.time, false), &|| {
+        next(self.cost.poll(cost, now.time, false), &|| {
             request(EstimateCost { board }, TerraformReply::Cost)
         });
         if wants.files || wants.files_at_once {
-            let wanted = self.hcl.want(now.files(), now.time, wants.files_at_once);
+            let wanted = self.hcl.poll(now.files(), now.time, wants.files_at_once);
             next(wanted, &|| request(GenerateHcl { board }, TerraformReply::Hcl));
         }
         if wants.plan {
-            let state = now.told.map(|told| told.plan).unwrap_or_default();
+            let state = now.view.map(|told| told.plan).unwrap_or_default();
             let key = AnswerKey { board, at: (state, now.run_at()) };
-            next(self.plan.want(key, now.time, true), &|| {
+            next(self.plan.poll(key, now.time, true), &|| {
                 request(ReadPlan { board }, move |result| TerraformReply::Plan { board, result })
             });
         }
         if wants.runs {
             let key = AnswerKey { board, at: now.run_at() };
-            next(self.history.want(key, now.time, true), &|| {
+            next(self.history.poll(key, now.time, true), &|| {
                 request(ListRuns { board }, move |result| TerraformReply::Runs { board, result })
             });
             let history = self.history.get(board).map_or(&[][..], Vec::as_slice);
             if let Some(run) = shown_run(wants.chosen_run, now.run(), history)
-                && let Some(from) = self.lines.missing(run)
+                && let Some(from) = self.lines.next_missing_line(run)
             {
                 let run = run.id;
                 next(AnswerNeed::Request, &|| {
@@ -260,6 +260,6 @@ pub(crate) fn of_board(view: &TerraformView, board: BoardId) -> Option<&BoardTer
     view.boards.iter().find(|known| known.board == board)
 }
 
-pub(crate) fn is_going(run: &TerraformRunView) -> bool {
+pub(crate) fn is_in_progress(run: &TerraformRunView) -> bool {
     matches!(run.state, TerraformRunState::Running | TerraformRunState::Cancelling)
 }

@@ -1,6 +1,6 @@
 //! The output of recent runs without gaps. Main sends new lines by itself; earlier and lost lines are requested.
 
-use super::is_going;
+use super::is_in_progress;
 use shared_protocol::terraform::{TerraformRunId, TerraformRunLine, TerraformRunView};
 use std::collections::VecDeque;
 
@@ -37,7 +37,7 @@ impl LoadedRunLines {
         self.first + self.lines.len() as u64
     }
 
-    fn take(&mut self, first: u64, lines: Vec<TerraformRunLine>) {
+    fn insert(&mut self, first: u64, lines: Vec<TerraformRunLine>) {
         let Some(known) = self.end().checked_sub(first) else {
             self.has_gap = true;
             return;
@@ -50,7 +50,7 @@ impl LoadedRunLines {
 }
 
 impl RunLines {
-    pub(crate) fn of(&self, run: TerraformRunId) -> Option<&LoadedRunLines> {
+    pub(crate) fn lines_of(&self, run: TerraformRunId) -> Option<&LoadedRunLines> {
         self.runs.iter().find(|output| output.run == run)
     }
 
@@ -65,16 +65,16 @@ impl RunLines {
 
     /// Takes lines that main sent by itself.
     pub(crate) fn push(&mut self, run: TerraformRunId, first: u64, lines: Vec<TerraformRunLine>) {
-        self.of_mut(run).take(first, lines);
+        self.of_mut(run).insert(first, lines);
     }
 
-    /// Takes the lines requested from [`Self::missing`].
+    /// Takes the lines requested from [`Self::next_missing_line`].
     pub(crate) fn receive(&mut self, run: &TerraformRunView, lines: Vec<TerraformRunLine>) {
         let output = self.of_mut(run.id);
         output.is_waiting = false;
         output.has_gap = false;
         output.nothing_from = lines.is_empty().then(|| output.end());
-        output.take(output.end(), lines);
+        output.insert(output.end(), lines);
     }
 
     pub(crate) fn refuse(&mut self, run: TerraformRunId) {
@@ -84,12 +84,12 @@ impl RunLines {
     }
 
     /// The number of the first line to request. Marks it as requested.
-    pub(crate) fn missing(&mut self, run: &TerraformRunView) -> Option<u64> {
-        let is_new = self.of(run.id).is_none();
+    pub(crate) fn next_missing_line(&mut self, run: &TerraformRunView) -> Option<u64> {
+        let is_new = self.lines_of(run.id).is_none();
         let output = self.of_mut(run.id);
         let from = output.end();
         // While it runs main sends new lines; the missing ones were printed before this window opened.
-        let is_missing = if is_going(run) { is_new || output.has_gap } else { from < run.lines };
+        let is_missing = if is_in_progress(run) { is_new || output.has_gap } else { from < run.lines };
         let ask = is_missing && run.lines > 0 && !output.is_waiting && output.nothing_from != Some(from);
         output.is_waiting |= ask;
         ask.then_some(from)
@@ -126,7 +126,7 @@ mod tests {
 
     fn shown(lines: &RunLines) -> Vec<String> {
         lines
-            .of(3)
+            .lines_of(3)
             .map_or_else(Vec::new, |output| output.lines.iter().map(|line| line.text.clone()).collect())
     }
 
@@ -136,11 +136,15 @@ mod tests {
         lines.push(3, 0, text(0..3));
         lines.push(3, 2, text(2..5));
         assert_eq!(shown(&lines), ["0", "1", "2", "3", "4"], "what was known is not shown twice");
-        assert_eq!(lines.missing(&run(TerraformRunState::Running, 9)), None, "main sends the rest");
+        assert_eq!(lines.next_missing_line(&run(TerraformRunState::Running, 9)), None, "main sends the rest");
         lines.push(3, 7, text(7..9));
         assert_eq!(shown(&lines).len(), 5, "nothing is shown in the wrong place");
-        assert_eq!(lines.missing(&run(TerraformRunState::Running, 9)), Some(5), "a gap is asked for");
-        assert_eq!(lines.missing(&run(TerraformRunState::Running, 9)), None, "once");
+        assert_eq!(
+            lines.next_missing_line(&run(TerraformRunState::Running, 9)),
+            Some(5),
+            "a gap is asked for"
+        );
+        assert_eq!(lines.next_missing_line(&run(TerraformRunState::Running, 9)), None, "once");
         lines.receive(&run(TerraformRunState::Running, 9), text(5..9));
         assert_eq!(shown(&lines).len(), 9);
     }
@@ -149,18 +153,18 @@ mod tests {
     fn a_run_from_before_is_read_to_its_end_and_no_further() {
         let mut lines = RunLines::default();
         let ended = run(TerraformRunState::Succeeded { ended: 9 }, 5);
-        assert_eq!(lines.missing(&ended), Some(0));
+        assert_eq!(lines.next_missing_line(&ended), Some(0));
         lines.receive(&ended, text(0..2));
-        assert_eq!(lines.missing(&ended), Some(2));
+        assert_eq!(lines.next_missing_line(&ended), Some(2));
         lines.receive(&ended, Vec::new());
-        assert_eq!(lines.missing(&ended), None, "its log ends here, whatever it says");
+        assert_eq!(lines.next_missing_line(&ended), None, "its log ends here, whatever it says");
     }
 
     #[test]
     fn of_a_very_long_run_the_end_is_kept() {
         let mut lines = RunLines::default();
         lines.push(3, 0, text(0..MAX_LINES as u64 + 10));
-        let output = lines.of(3).unwrap();
+        let output = lines.lines_of(3).unwrap();
         assert_eq!((output.first, output.lines.len(), output.end()), (10, MAX_LINES, MAX_LINES as u64 + 10));
     }
 }

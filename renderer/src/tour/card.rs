@@ -2,7 +2,7 @@
 
 use super::{TourAction, TourStep};
 use crate::{
-    terraform_answers::is_going,
+    terraform_answers::is_in_progress,
     view::FrameView,
     widgets::{close_button_ui, paint_icon},
 };
@@ -94,7 +94,7 @@ impl TourCard<'_> {
 
     fn text(&self, view: &FrameView<'_>) -> String {
         match self.step {
-            TourStep::Arrive if self.waits() => {
+            TourStep::Arrive if self.is_waiting() => {
                 "Nothing has changed yet. Ghosts show the proposed changes. The agent has submitted the proposal: open it to review it."
                     .to_owned()
             }
@@ -111,7 +111,7 @@ impl TourCard<'_> {
         }
     }
 
-    fn waits(&self) -> bool {
+    fn is_waiting(&self) -> bool {
         self.proposal.is_some_and(ProposalBrief::needs_decision)
     }
 
@@ -122,7 +122,7 @@ impl TourCard<'_> {
             (Some(Err(_)), _) => format!(
                 "{first} Terraform is not installed, so there is no plan to review. Everything else works without it."
             ),
-            (_, Some(trial)) if is_going(&trial.run) => {
+            (_, Some(trial)) if is_in_progress(&trial.run) => {
                 "Terraform is planning a copy of the board. Nothing changes.".to_owned()
             }
             _ => format!("{first} Press Plan… to see what Terraform would do. Nothing is applied."),
@@ -160,7 +160,7 @@ impl TourCard<'_> {
 
     fn steps_ui(&self, ui: &mut Ui, view: &FrameView<'_>) -> Option<TourAction> {
         let mut pressed = None;
-        let can_open = self.step == TourStep::Arrive && self.waits() && !view.is_reviewing;
+        let can_open = self.step == TourStep::Arrive && self.is_waiting() && !view.is_reviewing;
         if can_open && ui.add(main_button(view, "Open the proposal")).clicked() {
             pressed = Some(TourAction::OpenProposal);
         }

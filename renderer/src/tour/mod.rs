@@ -8,7 +8,7 @@ pub(crate) mod targets;
 
 use crate::{
     commands::CommandId,
-    terraform_answers::is_going,
+    terraform_answers::is_in_progress,
     view::{FrameView, WindowAction},
 };
 use card::TourCard;
@@ -27,7 +27,7 @@ pub(crate) enum Tour {
 
 impl Tour {
     /// The area of the card in the last frame.
-    pub(crate) fn card(&self) -> Option<Rect> {
+    pub(crate) fn card_area(&self) -> Option<Rect> {
         if let Self::Going(steps) = self { steps.card } else { None }
     }
 }
@@ -37,7 +37,7 @@ impl Tour {
 pub(crate) struct TourProgress {
     step: TourStep,
     /// The furthest step reached. The tour advances to each step automatically only once.
-    reached: TourStep,
+    furthest_step: TourStep,
     card: Option<Rect>,
 }
 
@@ -67,7 +67,7 @@ impl TourStep {
         }
     }
 
-    fn back(self) -> Self {
+    fn previous(self) -> Self {
         match self {
             Self::Arrive | Self::Consequences => Self::Arrive,
             Self::Decide => Self::Consequences,
@@ -101,20 +101,15 @@ enum TourAction {
 
 impl TourProgress {
     /// Draws the card over the canvas. Returns `false` when it closes.
-    pub(crate) fn show_ui(
-        &mut self,
-        context: &Context,
-        view: &FrameView<'_>,
-        area: Rect,
-        actions: &mut Vec<WindowAction>,
-    ) -> bool {
+    pub(crate) fn show_ui(&mut self, context: &Context, view: &FrameView<'_>, area: Rect) -> bool {
         let proposal = view.review.proposals.iter().max_by_key(|brief| brief.number);
         let trials = &view.terraform.trials;
         let trial = proposal.and_then(|brief| trials.iter().rev().find(|trial| trial.proposal == brief.id));
-        let is_over = self.follow(happened(proposal, trial, view.is_reviewing)) == Some(TourStep::Over);
+        let is_over =
+            self.advance_to(reached_step(proposal, trial, view.is_reviewing)) == Some(TourStep::Over);
         if is_over && view.is_reviewing {
             // Closes the decided proposal, so that the board shows the result.
-            actions.push(WindowAction::CloseProposal);
+            view.act(WindowAction::CloseProposal);
         }
         targets::point_at(context, view.theme, self.step.places());
         let card = TourCard { step: self.step, proposal, trial };
@@ -122,16 +117,16 @@ impl TourProgress {
         self.card = Some(rect);
         match pressed {
             Some(TourAction::Next) => self.step = self.step.next(),
-            Some(TourAction::Back) => self.step = self.step.back(),
+            Some(TourAction::Back) => self.step = self.step.previous(),
             Some(TourAction::OpenProposal) => {
-                actions.extend(proposal.map(|brief| WindowAction::OpenProposal(brief.id)));
+                view.actions.extend(proposal.map(|brief| WindowAction::OpenProposal(brief.id)));
             }
             Some(TourAction::ShowPlan) => targets::bring_into_view(context, TourTarget::Plan),
-            Some(TourAction::Connect) => actions.push(WindowAction::Do(CommandId::SetupGuide)),
-            Some(TourAction::Example) => actions.push(WindowAction::Do(CommandId::OpenExample)),
+            Some(TourAction::Connect) => view.act(CommandId::SetupGuide),
+            Some(TourAction::Example) => view.act(CommandId::OpenExample),
             Some(TourAction::Close) => return false,
             Some(TourAction::CloseForEver) => {
-                actions.push(WindowAction::request(CloseTour {}));
+                view.act(WindowAction::request(CloseTour {}));
                 return false;
             }
             None => {}
@@ -141,20 +136,24 @@ impl TourProgress {
 
     /// Advances to a step when it is reached for the first time, so that the person can still go back. Returns the step when
     /// it advanced.
-    fn follow(&mut self, happened: TourStep) -> Option<TourStep> {
-        if happened <= self.reached {
+    fn advance_to(&mut self, happened: TourStep) -> Option<TourStep> {
+        if happened <= self.furthest_step {
             return None;
         }
-        self.reached = happened;
+        self.furthest_step = happened;
         self.step = happened;
         Some(happened)
     }
 }
 
-fn happened(proposal: Option<&ProposalBrief>, trial: Option<&TrialPlanView>, is_reviewing: bool) -> TourStep {
+fn reached_step(
+    proposal: Option<&ProposalBrief>,
+    trial: Option<&TrialPlanView>,
+    is_reviewing: bool,
+) -> TourStep {
     match proposal {
         Some(brief) if !brief.needs_decision() && brief.state != ProposalState::Draft => TourStep::Over,
-        Some(_) if trial.is_some_and(|trial| !is_going(&trial.run)) => TourStep::Decide,
+        Some(_) if trial.is_some_and(|trial| !is_in_progress(&trial.run)) => TourStep::Decide,
         Some(brief) if is_reviewing && brief.needs_decision() => TourStep::Consequences,
         _ => TourStep::Arrive,
     }
@@ -167,14 +166,14 @@ mod tests {
     #[test]
     fn it_goes_on_by_itself_once_and_lets_one_go_back() {
         let mut steps = TourProgress::default();
-        steps.follow(TourStep::Arrive);
+        steps.advance_to(TourStep::Arrive);
         assert_eq!(steps.step, TourStep::Arrive);
-        steps.follow(TourStep::Consequences);
+        steps.advance_to(TourStep::Consequences);
         assert_eq!(steps.step, TourStep::Consequences);
-        steps.step = steps.step.back();
-        steps.follow(TourStep::Consequences);
+        steps.step = steps.step.previous();
+        steps.advance_to(TourStep::Consequences);
         assert_eq!(steps.step, TourStep::Arrive, "what has happened already does not push");
-        steps.follow(TourStep::Over);
+        steps.advance_to(TourStep::Over);
         assert_eq!(steps.step, TourStep::Over);
     }
 

@@ -33,7 +33,7 @@ struct TourTargetRect {
 struct TourScrollRequest;
 
 /// Records the visible area of a target.
-pub(crate) fn mark(ui: &Ui, place: TourTarget, rect: Rect) {
+pub(crate) fn record_target(ui: &Ui, place: TourTarget, rect: Rect) {
     let seen = rect.intersect(ui.clip_rect());
     let pass = ui.ctx().cumulative_pass_nr();
     if seen.is_positive() {
@@ -41,9 +41,9 @@ pub(crate) fn mark(ui: &Ui, place: TourTarget, rect: Rect) {
     }
 }
 
-/// Records a button like [`mark`] and scrolls to it when requested.
+/// Records a button like [`record_target`] and scrolls to it when requested.
 pub(crate) fn mark_button(ui: &Ui, place: TourTarget, response: &Response) {
-    mark(ui, place, response.rect);
+    record_target(ui, place, response.rect);
     if ui.ctx().data(|data| data.get_temp::<TourScrollRequest>(place.id())).is_none() {
         return;
     }

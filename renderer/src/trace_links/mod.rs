@@ -4,8 +4,8 @@
 use crate::{
     view::{FrameView, SpecAction, WindowAction, entity_of_node},
     widgets::{
-        ListRow, body_font, close_button_ui, empty_state_ui, muted_ui, paint_line, paint_severity, row_ui,
-        small_font,
+        ListRow, body_font, close_button_ui, empty_state_ui, list_rows_ui, muted_ui, paint_line,
+        paint_severity, row_ui, small_font,
     },
 };
 use egui::{Align, Align2, Button, Layout, RichText, Sense, Ui, Vec2, pos2};
@@ -27,19 +27,14 @@ pub(crate) fn end_of(view: &FrameView<'_>, node: NodeId) -> TraceLinkEnd {
 }
 
 /// Lists the trace links of one end, with a button to add one.
-pub(crate) fn section_ui(
-    ui: &mut Ui,
-    view: &FrameView<'_>,
-    end: &TraceLinkEnd,
-    actions: &mut Vec<WindowAction>,
-) {
+pub(crate) fn section_ui(ui: &mut Ui, view: &FrameView<'_>, end: &TraceLinkEnd) {
     ui.horizontal(|ui| {
         ui.label(RichText::new("Trace links").strong());
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             let button = ui.add_enabled(view.links.problem.is_none(), Button::new("Link to…").small());
             let why = "Adds a trace link to a node or entity of another domain";
             if button.on_hover_text(why).clicked() {
-                actions.push(WindowAction::LinkFrom(end.clone()));
+                view.act(WindowAction::LinkFrom(end.clone()));
             }
         });
     });
@@ -50,7 +45,7 @@ pub(crate) fn section_ui(
     for link in &view.links.links {
         if let Some((other, now)) = link.other_end(end) {
             any = true;
-            link_ui(ui, view, link, (end, other), now, actions);
+            link_ui(ui, view, link, end, other, now);
         }
     }
     if !any && view.links.problem.is_none() {
@@ -62,9 +57,9 @@ fn link_ui(
     ui: &mut Ui,
     view: &FrameView<'_>,
     link: &TraceLinkView,
-    (end, other): (&TraceLinkEnd, &TraceLinkEnd),
+    end: &TraceLinkEnd,
+    other: &TraceLinkEnd,
     now: &TraceLinkEndView,
-    actions: &mut Vec<WindowAction>,
 ) {
     ui.horizontal(|ui| {
         if link.is_suspect() {
@@ -73,10 +68,10 @@ fn link_ui(
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             if close_button_ui(ui, view.theme, &format!("Remove the link to {}", now.title)).clicked() {
-                actions.push(change(TraceLinkChange::Remove { link: link.link.id }));
+                view.act(change(TraceLinkChange::Remove { link: link.link.id }));
             }
             if can_hold(link) && holds_button_ui(ui, link) {
-                actions.push(change(TraceLinkChange::Clear { links: vec![link.link.id] }));
+                view.act(change(TraceLinkChange::Clear { links: vec![link.link.id] }));
             }
             ui.with_layout(Layout::left_to_right(Align::Center).with_main_wrap(true), |ui| {
                 let leads_on = link.link.from == *end;
@@ -88,7 +83,7 @@ fn link_ui(
                     TraceLinkEndState::Gone => drop(ui.label(RichText::new(&now.title).strikethrough())),
                     TraceLinkEndState::Same | TraceLinkEndState::Changed => {
                         if ui.link(now.title.as_str()).on_hover_text(link.describe()).clicked() {
-                            actions.push(open(other));
+                            view.act(open(other));
                         }
                     }
                 }
@@ -121,7 +116,7 @@ pub(crate) fn suspects(view: &FrameView<'_>) -> usize {
 }
 
 /// Lists the suspect links, one row each.
-pub(crate) fn suspects_ui(ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>) {
+pub(crate) fn suspects_ui(ui: &mut Ui, view: &FrameView<'_>) {
     let suspects: Vec<&TraceLinkView> = view.links.links.iter().filter(|link| link.is_suspect()).collect();
     if suspects.is_empty() {
         empty_state_ui(
@@ -132,20 +127,14 @@ pub(crate) fn suspects_ui(ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<W
         );
         return;
     }
-    ui.spacing_mut().item_spacing.y = 0.0;
-    egui::ScrollArea::vertical().auto_shrink([false, false]).show_rows(
-        ui,
-        ROW_HEIGHT,
-        suspects.len(),
-        |ui, range| {
-            for link in &suspects[range] {
-                suspect_ui(ui, view, link, actions);
-            }
-        },
-    );
+    list_rows_ui(ui, ROW_HEIGHT, suspects.len(), |ui, range| {
+        for link in &suspects[range] {
+            suspect_ui(ui, view, link);
+        }
+    });
 }
 
-fn suspect_ui(ui: &mut Ui, view: &FrameView<'_>, link: &TraceLinkView, actions: &mut Vec<WindowAction>) {
+fn suspect_ui(ui: &mut Ui, view: &FrameView<'_>, link: &TraceLinkView) {
     let theme = view.theme;
     let (words, trouble) = (link.describe(), link.suspect_reason().unwrap_or_default());
     let name = format!("Warning: {words} ({trouble})");
@@ -168,14 +157,14 @@ fn suspect_ui(ui: &mut Ui, view: &FrameView<'_>, link: &TraceLinkView, actions: 
     if row.clicked() {
         let changed =
             if link.to.state == TraceLinkEndState::Changed { &link.link.to } else { &link.link.from };
-        actions.push(open(changed));
+        view.act(open(changed));
     }
     if spare > 0.0 && ui.is_rect_visible(row.rect) {
         let middle = pos2(row.rect.right() - BUTTON_WIDTH / 2.0, row.rect.center().y);
         let room = egui::Rect::from_center_size(middle, egui::vec2(BUTTON_WIDTH - 12.0, 20.0));
         let mut child = ui.new_child(egui::UiBuilder::new().max_rect(room).id_salt(link.link.id.bits()));
         if holds_button_ui(&mut child, link) {
-            actions.push(change(TraceLinkChange::Clear { links: vec![link.link.id] }));
+            view.act(change(TraceLinkChange::Clear { links: vec![link.link.id] }));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The actions that features request from the window, performed after the frame is drawn.
 
 use super::{
-    response::{SpecResponse, UpstreamResponse, WelcomeResponse},
+    response::{ManagedServerResponse, SpecResponse, WelcomeResponse},
     spec_history::SpecPage,
 };
 use crate::{
@@ -25,7 +25,7 @@ use shared_protocol::{
     trace_link::TraceLinkEnd,
     upstreams::ServerId,
 };
-use std::collections::BTreeSet;
+use std::{cell::RefCell, collections::BTreeSet};
 
 /// An action of the window, requested by a panel and performed after the frame is drawn.
 #[derive(Debug, Clone)]
@@ -135,7 +135,7 @@ pub(crate) enum WindowAction {
     /// A response about managed servers, with the number of its request.
     Upstream {
         request: u64,
-        response: UpstreamResponse,
+        response: Box<ManagedServerResponse>,
     },
 }
 
@@ -186,6 +186,41 @@ impl WindowAction {
     /// Shows a refusal, and nothing else.
     pub(crate) fn of_refusal<T>(result: Result<T, Refusal>) -> Option<Self> {
         result.err().map(Self::Refuse)
+    }
+}
+
+macro_rules! actions_from {
+    ($($from:ty: $value:ident => $action:expr;)*) => {$(
+        impl From<$from> for WindowAction {
+            fn from($value: $from) -> Self {
+                $action
+            }
+        }
+    )*};
+}
+
+actions_from! {
+    CommandId: id => Self::Do(id);
+    Command: command => Self::Run(command);
+    SpecAction: action => Self::Spec(action);
+}
+
+/// The actions of a frame in the order of pushing. Everything that draws can push, so it needs only a shared reference.
+#[derive(Debug, Default)]
+pub(crate) struct ActionQueue(RefCell<Vec<WindowAction>>);
+
+impl ActionQueue {
+    pub(crate) fn push(&self, action: impl Into<WindowAction>) {
+        self.0.borrow_mut().push(action.into());
+    }
+
+    pub(crate) fn extend(&self, actions: impl IntoIterator<Item = WindowAction>) {
+        self.0.borrow_mut().extend(actions);
+    }
+
+    /// Empties the queue.
+    pub(crate) fn take(&self) -> Vec<WindowAction> {
+        self.0.take()
     }
 }
 

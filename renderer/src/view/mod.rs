@@ -6,14 +6,14 @@ mod response;
 pub(crate) mod spec_history;
 mod spec_nodes;
 
-pub(crate) use action::{PathPurpose, SpecAction, WindowAction};
-pub(crate) use response::{SpecResponse, UpstreamResponse, WelcomeResponse};
+pub(crate) use action::{ActionQueue, PathPurpose, SpecAction, WindowAction};
+pub(crate) use response::{ManagedServerResponse, SpecResponse, WelcomeResponse};
 pub(crate) use spec_history::{SpecHistory, SpecPage};
 pub(crate) use spec_nodes::{entity_of, entity_of_node, node_of};
 
 use crate::{
     replica::ReplicatedWorkspace,
-    terraform_answers::{TerraformAnswers, is_going, of_board},
+    terraform_answers::{TerraformAnswers, is_in_progress, of_board},
 };
 use authority::{ProblemIndex, Snapshot};
 use canvas::theme::WorkbenchTheme;
@@ -26,7 +26,7 @@ use shared_protocol::{
     review::ReviewView,
     terraform::{BoardTerraformView, TerraformRunView, TerraformView},
     trace_link::TraceLinksView,
-    upstreams::UpstreamsView,
+    upstreams::ManagedServersView,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -53,14 +53,14 @@ pub(crate) struct FrameView<'a> {
     pub(crate) terraform_answers: &'a TerraformAnswers,
     pub(crate) review: &'a ReviewView,
     /// Managed servers and manifests.
-    pub(crate) upstreams: &'a UpstreamsView,
+    pub(crate) upstreams: &'a ManagedServersView,
     /// A proposal is under review, which claims some keys.
     pub(crate) is_reviewing: bool,
     /// The snapshot is a proposal that the reviewer edits.
     pub(crate) is_proposed: bool,
     pub(crate) previews: &'a PreviewsView,
     /// The session of the preview panel.
-    pub(crate) looked_at: Option<&'a PreviewSessionView>,
+    pub(crate) visible_preview: Option<&'a PreviewSessionView>,
     /// The preview panel is visible.
     pub(crate) is_previewing: bool,
     /// The inspector sets overrides instead of props.
@@ -70,11 +70,18 @@ pub(crate) struct FrameView<'a> {
     pub(crate) board: Option<BoardId>,
     pub(crate) selection: &'a BTreeSet<ElementId>,
     pub(crate) theme: &'a WorkbenchTheme,
+    /// Receives the actions that panels request.
+    pub(crate) actions: &'a ActionQueue,
     /// The numbers of nodes and edges on the board.
     pub(crate) counts: (usize, usize),
 }
 
 impl<'a> FrameView<'a> {
+    /// Requests an action, which is performed after the frame is drawn.
+    pub(crate) fn act(&self, action: impl Into<WindowAction>) {
+        self.actions.push(action);
+    }
+
     pub(crate) fn board(&self) -> Option<&'a Board> {
         self.snapshot.board(self.board?)
     }
@@ -85,10 +92,10 @@ impl<'a> FrameView<'a> {
 
     /// The board is locked until a person resolves its file.
     pub(crate) fn is_held(&self) -> bool {
-        self.board.is_some_and(|board| self.holds(board))
+        self.board.is_some_and(|board| self.is_board_held(board))
     }
 
-    pub(crate) fn holds(&self, board: BoardId) -> bool {
+    pub(crate) fn is_board_held(&self, board: BoardId) -> bool {
         self.status.held.iter().any(|held| held.board == board)
     }
 
@@ -98,7 +105,7 @@ impl<'a> FrameView<'a> {
 
     /// The part of the selected node that is selected in the preview, while overrides are set.
     pub(crate) fn part(&self) -> Option<&'a SelectedInstance> {
-        let chosen = self.looked_at.filter(|_| self.is_overriding)?.selected.as_ref()?;
+        let chosen = self.visible_preview.filter(|_| self.is_overriding)?.selected.as_ref()?;
         let within =
             chosen.instance.contains('/') && chosen.node.is_some_and(|node| self.selected_nodes() == [node]);
         within.then_some(chosen)
@@ -106,8 +113,8 @@ impl<'a> FrameView<'a> {
 
     /// The component that the inspector edits while a component preview is visible and nothing on the board is
     /// selected: the selected part, else the component itself.
-    pub(crate) fn alone(&self) -> Option<IsolatedComponent<'a>> {
-        let session = self.looked_at.filter(|_| self.is_previewing && self.selection.is_empty())?;
+    pub(crate) fn isolated_component(&self) -> Option<IsolatedComponent<'a>> {
+        let session = self.visible_preview.filter(|_| self.is_previewing && self.selection.is_empty())?;
         let (component, whole) = match &session.shows {
             PreviewTarget::Route(_) => return None,
             PreviewTarget::Component { component } => (component, component.clone()),
@@ -141,8 +148,8 @@ impl<'a> FrameView<'a> {
     }
 
     /// The run in progress.
-    pub(crate) fn going(&self) -> Option<&'a TerraformRunView> {
-        self.deployed()?.run.as_ref().filter(|run| is_going(run))
+    pub(crate) fn run_in_progress(&self) -> Option<&'a TerraformRunView> {
+        self.deployed()?.run.as_ref().filter(|run| is_in_progress(run))
     }
 
     pub(crate) fn type_of(&self, node: &'a Node) -> Option<&'a TypeDef> {

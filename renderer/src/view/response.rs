@@ -44,7 +44,7 @@ pub(crate) enum SpecResponse {
 
 /// A response about managed servers and manifests.
 #[derive(Debug, Clone)]
-pub(crate) enum UpstreamResponse {
+pub(crate) enum ManagedServerResponse {
     Server(ServerDetails),
     Added(ServerDetails),
     Deleted(ServerId),

@@ -83,7 +83,7 @@ impl SpecHistory {
         self.at < self.pages.len()
     }
 
-    pub(crate) fn back(&mut self) {
+    pub(crate) fn go_back(&mut self) {
         if self.can_go_back() {
             self.at -= 1;
         }
@@ -96,7 +96,7 @@ impl SpecHistory {
     }
 
     /// Removes a page from the history.
-    pub(crate) fn forget(&mut self, page: &SpecPage) {
+    pub(crate) fn remove(&mut self, page: &SpecPage) {
         let before = self.pages.iter().take(self.at).filter(|known| *known != page).count();
         self.pages.retain(|known| known != page);
         self.at = before;
@@ -118,15 +118,15 @@ mod tests {
         for id in ["a", "b", "b", "c"] {
             history.open(page(id));
         }
-        history.back();
+        history.go_back();
         assert_eq!(history.current(), Some(&page("b")));
-        history.back();
-        history.back();
+        history.go_back();
+        history.go_back();
         assert_eq!(history.current(), Some(&page("a")));
         history.forward();
         history.open(page("d"));
         assert!(!history.can_go_forward(), "what lay ahead is gone");
-        history.forget(&page("d"));
+        history.remove(&page("d"));
         assert_eq!(history.current(), Some(&page("b")));
         for id in 0..200 {
             history.open(page(&id.to_string()));

@@ -57,7 +57,7 @@ pub(crate) struct WelcomePage {
 
 impl WelcomePage {
     /// Creates the page with the options for a folder that is not a workspace.
-    pub(crate) fn about(folder: Option<PlainFolder>) -> Self {
+    pub(crate) fn for_folder(folder: Option<PlainFolder>) -> Self {
         Self { folder, ..Self::default() }
     }
 
@@ -82,16 +82,11 @@ impl WelcomePage {
     }
 
     /// Returns `false` when the page closes.
-    pub(crate) fn show_ui(
-        &mut self,
-        context: &Context,
-        view: &FrameView<'_>,
-        actions: &mut Vec<WindowAction>,
-    ) -> bool {
+    pub(crate) fn show_ui(&mut self, context: &Context, view: &FrameView<'_>) -> bool {
         if !std::mem::replace(&mut self.has_asked, true) {
-            actions.push(WindowAction::welcome(ListRecents {}, WelcomeResponse::Recents));
+            view.act(WindowAction::welcome(ListRecents {}, WelcomeResponse::Recents));
             if self.templates.is_missing() {
-                actions.push(WindowAction::welcome(ListTemplates {}, WelcomeResponse::Templates));
+                view.act(WindowAction::welcome(ListTemplates {}, WelcomeResponse::Templates));
             }
         }
         let page = egui::Modal::new(Id::unique("welcome")).frame(modal_frame(context).inner_margin(24));
@@ -99,7 +94,7 @@ impl WelcomePage {
             let room = context.content_rect();
             ui.set_width(MAX_PAGE_WIDTH.min(room.width() - MARGIN - 48.0));
             let close = heading_ui(ui, view);
-            self.news_ui(ui, view, actions);
+            self.news_ui(ui, view);
             // The height does not depend on the recent workspaces, so that nothing moves when they arrive.
             let whole = MAX_PAGE_HEIGHT.min(room.height() - MARGIN - 48.0);
             let height = (whole - ui.min_rect().height()).max(120.0);
@@ -108,7 +103,7 @@ impl WelcomePage {
                 .min_scrolled_height(height)
                 .auto_shrink([false, false])
                 .show(ui, |ui| {
-                    ui.add_enabled_ui(self.waiting.is_none(), |ui| self.page_ui(ui, view, actions));
+                    ui.add_enabled_ui(self.waiting.is_none(), |ui| self.page_ui(ui, view));
                 });
             !close
         });
@@ -121,7 +116,7 @@ impl WelcomePage {
     }
 
     /// Shows the progress, the last refusal, or the options for a folder.
-    fn news_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>) {
+    fn news_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>) {
         if let Some(what) = &self.waiting {
             ui.label(what.as_str());
             ui.add_space(8.0);
@@ -134,19 +129,13 @@ impl WelcomePage {
             });
         }
         if let Some(folder) = self.folder.clone() {
-            boxed_ui(ui, view, view.theme.accent, |ui| self.folder_ui(ui, view, &folder, actions));
+            boxed_ui(ui, view, view.theme.accent, |ui| self.folder_ui(ui, view, &folder));
         }
     }
 
-    fn folder_ui(
-        &mut self,
-        ui: &mut Ui,
-        view: &FrameView<'_>,
-        folder: &PlainFolder,
-        actions: &mut Vec<WindowAction>,
-    ) {
+    fn folder_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, folder: &PlainFolder) {
         if folder.is_workspace {
-            return self.existing_ui(ui, view, &folder.path, actions);
+            return self.existing_ui(ui, view, &folder.path);
         }
         ui.label(RichText::new(format!("{} is not a workspace yet", folder.path)).strong());
         let text = if folder.has_terraform {
@@ -165,7 +154,7 @@ impl WelcomePage {
                     self.focus_first(&import);
                     if import.clicked() {
                         self.wait(format!("Importing {}…", folder.path));
-                        actions.push(PathPurpose::OpenTerraform.action(folder.path.clone()));
+                        view.act(PathPurpose::OpenTerraform.action(folder.path.clone()));
                     }
                 }
                 let create = ui.button("Create a workspace here");
@@ -173,23 +162,17 @@ impl WelcomePage {
                 if create.clicked() {
                     self.wait(format!("Creating a workspace in {}…", folder.path));
                     let (path, template) = (folder.path.clone(), WorkspaceTemplate::Blank);
-                    actions.push(PathPurpose::NewWorkspace { template }.action(path));
+                    view.act(PathPurpose::NewWorkspace { template }.action(path));
                 }
                 if ui.button("Choose another folder…").clicked() {
-                    actions.push(WindowAction::AskPath(PathPurpose::OpenWorkspace));
+                    view.act(WindowAction::AskPath(PathPurpose::OpenWorkspace));
                 }
             });
         });
     }
 
     /// Shows the options when a new workspace was requested in an existing one.
-    fn existing_ui(
-        &mut self,
-        ui: &mut Ui,
-        view: &FrameView<'_>,
-        path: &str,
-        actions: &mut Vec<WindowAction>,
-    ) {
+    fn existing_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, path: &str) {
         ui.label(RichText::new(format!("{path} is already a workspace")).strong());
         let text = "It was not changed. Open it, or choose a template and another folder.";
         muted_ui(ui, view.theme, text);
@@ -199,7 +182,7 @@ impl WelcomePage {
             self.focus_first(&open);
             if open.clicked() {
                 self.wait(format!("Opening {path}…"));
-                actions.push(WindowAction::open_workspace(path.to_owned()));
+                view.act(WindowAction::open_workspace(path.to_owned()));
             }
         });
     }
@@ -211,42 +194,42 @@ impl WelcomePage {
         }
     }
 
-    fn page_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>) {
+    fn page_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>) {
         let width = ui.available_width();
         if width < TWO_COLUMNS_MIN_WIDTH {
-            self.choices_ui(ui, view, actions);
+            self.choices_ui(ui, view);
             ui.add_space(14.0);
-            self.rest_ui(ui, view, actions);
+            self.rest_ui(ui, view);
             return;
         }
         ui.horizontal_top(|ui| {
             ui.vertical(|ui| {
                 ui.set_width((width * 0.39).round());
-                self.choices_ui(ui, view, actions);
+                self.choices_ui(ui, view);
             });
             ui.add_space(20.0);
             ui.vertical(|ui| {
                 // Leaves room for the scroll bar.
                 ui.set_width(ui.available_width() - 8.0);
-                self.rest_ui(ui, view, actions);
+                self.rest_ui(ui, view);
             });
         });
     }
 
-    fn rest_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>) {
+    fn rest_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>) {
         section_ui(ui, view, "New workspace");
         if let Some(template) = self.templates.show_ui(ui, view) {
-            actions.push(WindowAction::AskPath(PathPurpose::NewWorkspace { template }));
+            view.act(WindowAction::AskPath(PathPurpose::NewWorkspace { template }));
         }
         ui.add_space(14.0);
         section_ui(ui, view, "Recent");
-        if let Some(path) = recents::recents_ui(ui, view, self.recents.as_deref(), actions) {
+        if let Some(path) = recents::recents_ui(ui, view, self.recents.as_deref()) {
             self.wait(format!("Opening {path}…"));
-            actions.push(WindowAction::open_workspace(path));
+            view.act(WindowAction::open_workspace(path));
         }
     }
 
-    fn choices_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>) {
+    fn choices_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>) {
         section_ui(ui, view, "Start");
         let demo = WelcomeChoice {
             icon: "decision",
@@ -259,7 +242,7 @@ impl WelcomePage {
         self.focus_first(&first);
         if first.clicked() {
             self.wait("Setting up the demo…");
-            actions.push(WindowAction::StartDemo);
+            view.act(WindowAction::StartDemo);
         }
         let example = WelcomeChoice {
             icon: "layers",
@@ -269,7 +252,7 @@ impl WelcomePage {
         };
         if choice_ui(ui, view.theme, example).clicked() {
             self.wait("Opening the example…");
-            actions.push(WindowAction::open_example());
+            view.act(WindowAction::open_example());
         }
         let terraform = WelcomeChoice {
             icon: "code",
@@ -278,7 +261,7 @@ impl WelcomePage {
             is_main: false,
         };
         if choice_ui(ui, view.theme, terraform).clicked() {
-            actions.push(WindowAction::AskPath(PathPurpose::OpenTerraform));
+            view.act(WindowAction::AskPath(PathPurpose::OpenTerraform));
         }
         let agent = WelcomeChoice {
             icon: "cluster",
@@ -287,7 +270,7 @@ impl WelcomePage {
             is_main: false,
         };
         if choice_ui(ui, view.theme, agent).clicked() {
-            actions.push(WindowAction::Do(CommandId::SetupGuide));
+            view.act(CommandId::SetupGuide);
         }
         let folder = WelcomeChoice {
             icon: "folder",
@@ -296,7 +279,7 @@ impl WelcomePage {
             is_main: false,
         };
         if choice_ui(ui, view.theme, folder).clicked() {
-            actions.push(WindowAction::AskPath(PathPurpose::OpenWorkspace));
+            view.act(WindowAction::AskPath(PathPurpose::OpenWorkspace));
         }
     }
 }

@@ -16,7 +16,6 @@ pub(super) fn recents_ui(
     ui: &mut Ui,
     view: &FrameView<'_>,
     recents: Option<&[RecentWorkspace]>,
-    actions: &mut Vec<WindowAction>,
 ) -> Option<String> {
     let Some(recents) = recents else {
         muted_ui(ui, view.theme, "Loading…");
@@ -30,7 +29,7 @@ pub(super) fn recents_ui(
     for recent in recents {
         match recent_ui(ui, view, recent) {
             Some(RecentAction::Open) => chosen = Some(recent.path.clone()),
-            Some(RecentAction::Forget) => actions.push(WindowAction::welcome(
+            Some(RecentAction::Forget) => view.act(WindowAction::welcome(
                 ForgetRecent { path: recent.path.clone() },
                 WelcomeResponse::Recents,
             )),

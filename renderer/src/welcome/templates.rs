@@ -68,7 +68,7 @@ impl TemplateGallery {
     }
 }
 
-fn words(template: WorkspaceTemplate) -> (&'static str, &'static str) {
+fn template_texts(template: WorkspaceTemplate) -> (&'static str, &'static str) {
     match template {
         WorkspaceTemplate::Blank => ("Blank…", "One empty board"),
         WorkspaceTemplate::ThreeTier => ("Three tiers…", "Network, servers, database"),
@@ -86,7 +86,7 @@ fn card_ui(
     size: Vec2,
 ) -> Response {
     let theme = view.theme;
-    let (title, text) = words(template);
+    let (title, text) = template_texts(template);
     let (rect, response) = ui.allocate_exact_size(size, Sense::click());
     response.widget_info(|| WidgetInfo::labeled(Role::Button, ui.is_enabled(), title));
     ui.ctx().accesskit_node_builder(response.id, |node| node.set_description(text));

@@ -3,7 +3,7 @@
 use crate::{dock::run_command, shop::Shop};
 use egui_kittest::kittest::Queryable;
 use shared_protocol::{
-    mcp::{McpClientTransport, McpClientView, McpEra, McpMode, McpView},
+    mcp::{McpClientTransport, McpClientView, McpMode, McpProtocolEra, McpView},
     messages::ToRenderer,
     requests::{
         DisconnectClient, PauseClient, ReadClientConfig, RestartAgents, RotateToken, SetAgentMode,
@@ -30,7 +30,7 @@ fn reader() -> McpClientView {
         name: "Inspector".to_owned(),
         version: "2.1".to_owned(),
         transport: McpClientTransport::Bridge,
-        era: McpEra::Legacy,
+        era: McpProtocolEra::Legacy,
         since: 0,
         last: 0,
         reading: "get_diagram".to_owned(),

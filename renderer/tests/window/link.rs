@@ -24,7 +24,7 @@ impl Peer {
     fn pair() -> (Self, MainConnection) {
         let (ours, theirs) = UnixStream::pair().unwrap();
         ours.set_read_timeout(Some(PATIENCE)).unwrap();
-        let link = MainConnection::over(theirs, egui::Context::default()).unwrap();
+        let link = MainConnection::on_stream(theirs, egui::Context::default()).unwrap();
         (Self { stream: ours, reader: FrameDecoder::new(MAX_FROM_RENDERER_BYTES) }, link)
     }
 
@@ -46,7 +46,7 @@ impl Peer {
 }
 
 fn next(link: &mut MainConnection) -> MainConnectionEvent {
-    wait_for("an event of main", || link.next())
+    wait_for("an event of main", || link.next_event())
 }
 
 #[test]
@@ -135,9 +135,11 @@ fn a_full_queue_is_told_and_never_waited_for() {
     let (_to_window, incoming) = crossbeam_channel::bounded(1);
     let mut link = MainConnection::from_channels(outgoing, incoming);
     link.request(WorkbenchRequest::from(SaveFiles {}));
-    assert!(link.next().is_none());
+    assert!(link.next_event().is_none());
     let second = link.request(WorkbenchRequest::from(SaveFiles {}));
-    assert!(matches!(link.next(), Some(MainConnectionEvent::NotSent { request, .. }) if request == second));
+    assert!(
+        matches!(link.next_event(), Some(MainConnectionEvent::NotSent { request, .. }) if request == second)
+    );
 }
 
 #[test]

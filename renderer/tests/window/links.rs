@@ -22,7 +22,7 @@ fn tell(
     to: TraceLinkEnd,
     states: (TraceLinkEndState, TraceLinkEndState),
 ) -> TraceLinkId {
-    let (id, seen) = (TraceLinkId::from_bits(5), TraceLinkFingerprint::of(b""));
+    let (id, seen) = (TraceLinkId::from_bits(5), TraceLinkFingerprint::hash(b""));
     let end = |title: &str, state| TraceLinkEndView { title: title.to_owned(), board: None, state };
     let link = TraceLink { id, from, to, relation: "is realised by".to_owned(), seen: (seen, seen) };
     let view = TraceLinkView { link, from: end("Open the cell", states.0), to: end("Web", states.1) };

@@ -76,7 +76,7 @@ fn paint(shop: &mut Shop, screen: PreviewScreen, generation: u32, colour: [u8; 4
     let mut writer =
         FrameMemoryWriter::new(memory.as_fd().try_clone_to_owned().unwrap(), width, height).unwrap();
     shop.main.send_incoming(MainConnectionEvent::Frames { session: SESSION, generation, screen, memory });
-    writer.put(&vec![colour; width * height]);
+    writer.write_frame(&vec![colour; width * height]);
     shop.main.send(ToRenderer::PreviewFrame { session: SESSION, generation, sequence: 1 });
     shop.window.run();
     writer

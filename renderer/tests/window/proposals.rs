@@ -102,6 +102,9 @@ impl Main {
     /// Sends the queue, and the proposal that the window shows when it changed.
     pub(crate) fn tell_queue(&mut self) {
         self.send(ToRenderer::Review(Box::new(self.reviews.view())));
+        if self.reviews.silent {
+            return;
+        }
         let Reviews { opened, shown, closed, sent, .. } = &mut self.reviews;
         let is_followed = |details: &&ProposalDetails| {
             details.brief.state == ProposalState::Draft && !closed.contains(&details.brief.id)
@@ -226,7 +229,7 @@ impl Main {
             assert!(verdict.confirmed.contains(&element.subject), "{} was not confirmed", element.text);
         }
         let (part, rest): (Vec<_>, Vec<_>) =
-            opened.changes.iter().cloned().partition(|change| taken(&ProposalSubject::of(change)));
+            opened.changes.iter().cloned().partition(|change| taken(&ProposalSubject::of_change(change)));
         let revision = self.snapshot.revision().next();
         self.snapshot.apply(revision, &part).unwrap();
         let summary = format!("Accept “{}”", opened.brief.title);

@@ -225,7 +225,7 @@ fn c_adds_a_note_at_the_pointer_to_be_written_on() {
     };
     assert_eq!(add.type_id.as_str(), "notes/sticky");
     let note = shop.main.snapshot.nodes().find(|node| Some(node.id) == shop.newest()).unwrap().id;
-    assert!(shop.main.snapshot.absolute(note).is_some());
+    assert!(shop.main.snapshot.absolute_placement(note).is_some());
     shop.type_keys("Who pays?");
     shop.press_with(Modifiers::COMMAND, Key::Enter);
     shop.click_at(at + egui::vec2(-300.0, 60.0));

@@ -11,8 +11,8 @@ use egui_kittest::kittest::{NodeT, Queryable};
 use shared_protocol::{
     Refusal, RefusalCode,
     decisions::{
-        ApproveManifest, ApproveTools, CallTool, DeleteServer, EnableServer, SetManifestPolicy,
-        SetManifestSecret, SetServerSecret, SetTool, UpdateServer, UpstreamDecision,
+        ApproveManifest, ApproveTools, CallTool, DeleteServer, EnableServer, ManagedServerDecision,
+        SetManifestPolicy, SetManifestSecret, SetServerSecret, SetTool, UpdateServer,
     },
     proposal::ProposedAction,
     requests::{
@@ -52,7 +52,7 @@ fn asked(shop: &mut Shop) -> Vec<WorkbenchRequest> {
 }
 
 /// What was decided by pressing it.
-fn decided(shop: &mut Shop, name: &str) -> Vec<UpstreamDecision> {
+fn decided(shop: &mut Shop, name: &str) -> Vec<ManagedServerDecision> {
     assert_eq!(press(shop, name), [], "{name} asks for a decision, and for nothing else");
     std::mem::take(&mut shop.main.upstreams.decided)
 }
@@ -126,7 +126,7 @@ fn switching_on_is_a_decision_and_a_failed_start_takes_it_back() {
     assert_eq!(asked(&mut shop), []);
     assert_eq!(
         shop.main.upstreams.decided,
-        [UpstreamDecision::EnableServer(EnableServer { server: id("Files") })]
+        [ManagedServerDecision::EnableServer(EnableServer { server: id("Files") })]
     );
     assert!(shop.shows("The server was disabled again. Npx is not on the path. Install Node.js."));
     assert!(shop.shows("Show full log"), "what it wrote is one press away");
@@ -203,7 +203,7 @@ fn missing_credentials_lead_to_a_masked_field() {
     shop.window.run();
     assert!(!shop.says("hunter2-hunter2"), "what is typed is not shown");
     let secret = TypedSecret("hunter2-hunter2".to_owned());
-    let decision = UpstreamDecision::SetServerSecret(SetServerSecret {
+    let decision = ManagedServerDecision::SetServerSecret(SetServerSecret {
         server: id("Files"),
         part: "API_KEY".to_owned(),
         secret,
@@ -230,7 +230,7 @@ fn new_tools_are_approved_together_after_a_look() {
     assert!(shop.shows("What list does, in the words of the server.") && shop.shows("files__write"));
     assert!(!shop.shows("files__read"), "what is approved already is not looked at again");
     let pin = |name: &str| (name.to_owned(), format!("hash-of-{name}"));
-    let approve = UpstreamDecision::ApproveTools(ApproveTools {
+    let approve = ManagedServerDecision::ApproveTools(ApproveTools {
         server: id("Files"),
         tools: vec![pin("list"), pin("write")],
     });
@@ -248,7 +248,7 @@ fn what_changes_during_the_look_is_not_approved_with_the_rest() {
     let tools = vec![("list".to_owned(), "hash-of-list".to_owned())];
     assert_eq!(
         decided(&mut shop, "Approve 1 tool"),
-        [UpstreamDecision::ApproveTools(ApproveTools { server: id("Files"), tools })]
+        [ManagedServerDecision::ApproveTools(ApproveTools { server: id("Files"), tools })]
     );
 }
 
@@ -269,7 +269,7 @@ fn one_tool_is_approved_as_it_was_seen() {
     let tools = vec![("list".to_owned(), "newer".to_owned())];
     assert_eq!(
         decided(&mut shop, "Approve list"),
-        [UpstreamDecision::ApproveTools(ApproveTools { server: id("Files"), tools })]
+        [ManagedServerDecision::ApproveTools(ApproveTools { server: id("Files"), tools })]
     );
 }
 
@@ -288,7 +288,7 @@ fn a_changed_definition_is_shown_before_and_after() {
     let tools = vec![("read".to_owned(), "hash-of-read".to_owned())];
     assert_eq!(
         decided(&mut shop, "Approve read"),
-        [UpstreamDecision::ApproveTools(ApproveTools { server: id("Files"), tools })]
+        [ManagedServerDecision::ApproveTools(ApproveTools { server: id("Files"), tools })]
     );
 }
 
@@ -296,7 +296,7 @@ fn a_changed_definition_is_shown_before_and_after() {
 fn tools_are_switched_and_given_a_policy_one_by_one() {
     let mut shop = with(vec![running("Files", vec![tool("read", ToolApproval::Approved)])]);
     let set = |enabled, policy| {
-        UpstreamDecision::SetTool(SetTool {
+        ManagedServerDecision::SetTool(SetTool {
             server: id("Files"),
             tool: "read".to_owned(),
             enabled,
@@ -320,7 +320,7 @@ fn a_tool_is_given_times_of_its_own_and_loses_them() {
     (own.idle_ms, own.total_ms) = (Some(5_000), Some(9_000));
     let mut shop = with(vec![running("Files", vec![own])]);
     press(&mut shop, "Tool read, approved");
-    let set = UpstreamDecision::SetTool(SetTool {
+    let set = ManagedServerDecision::SetTool(SetTool {
         server: id("Files"),
         tool: "read".to_owned(),
         enabled: true,
@@ -338,7 +338,7 @@ fn a_person_tries_a_tool_as_it_is_shown_and_sees_what_came_of_it() {
     press(&mut shop, "Try it…");
     let json = "{\"content\":[{\"type\":\"text\",\"text\":\"what it holds\"}]}".to_owned();
     shop.main.upstreams.called = Some(ToolCallResult { json, is_error: false });
-    let call = UpstreamDecision::CallTool(CallTool {
+    let call = ManagedServerDecision::CallTool(CallTool {
         call: ToolCall {
             tool: "files__read".to_owned(),
             arguments: "{}".to_owned(),
@@ -406,7 +406,7 @@ fn the_configuration_is_shown_in_full_and_no_secret_with_it() {
     shop.press(Key::Enter);
     shop.settle();
     let secret = TypedSecret("another".to_owned());
-    let decision = UpstreamDecision::SetServerSecret(SetServerSecret {
+    let decision = ManagedServerDecision::SetServerSecret(SetServerSecret {
         server: id("Files"),
         part: "API_KEY".to_owned(),
         secret,
@@ -424,7 +424,7 @@ fn an_edit_is_a_decision_and_leaves_secrets_where_they_are() {
     let mut expected = form("Files");
     expected.args = vec!["/srv/other".to_owned(), "--read-only".to_owned()];
     let update =
-        UpstreamDecision::UpdateServer(UpdateServer { server: id("Files"), form: Box::new(expected) });
+        ManagedServerDecision::UpdateServer(UpdateServer { server: id("Files"), form: Box::new(expected) });
     assert_eq!(decided(&mut shop, "Save changes"), [update]);
     assert!(shop.window.query_by_label("Save changes").is_none(), "it is done");
 }
@@ -455,7 +455,7 @@ fn deleting_takes_more_than_a_click() {
     shop.settle();
     assert_eq!(
         shop.main.upstreams.decided,
-        [UpstreamDecision::DeleteServer(DeleteServer { server: id("Files") })]
+        [ManagedServerDecision::DeleteServer(DeleteServer { server: id("Files") })]
     );
 }
 
@@ -685,19 +685,19 @@ fn manifests_are_listed_approved_and_given_credentials_and_a_policy() {
     assert!(shop.shows(theirs) && shop.shows("runs the script weather.py") && shop.shows("a1b2c3d4"));
     assert!(shop.shows("Hidden from agents: mcpExpose is false"));
     assert!(shop.window.query_by_label("Allow for weather_now").is_none(), "first it has to be approved");
-    let approve = UpstreamDecision::ApproveManifest(ApproveManifest { hash: "a1b2c3d4".to_owned() });
+    let approve = ManagedServerDecision::ApproveManifest(ApproveManifest { hash: "a1b2c3d4".to_owned() });
     assert_eq!(decided(&mut shop, "Approve manifest"), [approve]);
     press(&mut shop, "Manifest weather, needs credentials · user");
     press(&mut shop, "Set key");
     shop.window.get_by_label("Secret key").type_text("hunter2-hunter2");
     shop.window.run();
-    let secret = UpstreamDecision::SetManifestSecret(SetManifestSecret {
+    let secret = ManagedServerDecision::SetManifestSecret(SetManifestSecret {
         manifest: "weather".to_owned(),
         credential: "key".to_owned(),
         secret: TypedSecret("hunter2-hunter2".to_owned()),
     });
     assert_eq!(decided(&mut shop, "Save secret"), [secret]);
-    let policy = UpstreamDecision::SetManifestPolicy(SetManifestPolicy {
+    let policy = ManagedServerDecision::SetManifestPolicy(SetManifestPolicy {
         tool: "weather_now".to_owned(),
         policy: ToolCallPolicy::Allow,
     });
@@ -721,7 +721,7 @@ fn a_manifest_that_changes_under_the_eyes_is_not_approved_by_that_click() {
     show(&mut shop, "two");
     assert!(shop.window.query_by_label("Approve manifest").is_none());
     press(&mut shop, "I have reviewed the new version");
-    let approve = UpstreamDecision::ApproveManifest(ApproveManifest { hash: "two".to_owned() });
+    let approve = ManagedServerDecision::ApproveManifest(ApproveManifest { hash: "two".to_owned() });
     assert_eq!(decided(&mut shop, "Approve manifest"), [approve]);
 }
 
@@ -775,7 +775,7 @@ fn everything_is_reached_by_keyboard() {
     shop.window.get_by_label("Allow for read").focus();
     shop.press(Key::Space);
     shop.settle();
-    let allow = UpstreamDecision::SetTool(SetTool {
+    let allow = ManagedServerDecision::SetTool(SetTool {
         server: id("Files"),
         tool: "read".to_owned(),
         enabled: true,
@@ -825,7 +825,7 @@ fn in_a_narrow_dock_the_list_and_what_is_chosen_take_turns() {
     press(&mut shop, "Files, running, 1 of 1 tool offered");
     assert!(shop.window.query_by_label("Tool read, approved").is_some());
     press(&mut shop, "Tool read, approved");
-    let set = UpstreamDecision::SetTool(SetTool {
+    let set = ManagedServerDecision::SetTool(SetTool {
         server: id("Files"),
         tool: "read".to_owned(),
         enabled: true,

@@ -3,17 +3,17 @@
 use crate::shop::{Response, Shop, response};
 use shared_protocol::{
     Refusal, RefusalCode,
-    decisions::{ApproveTools, EnableServer, SetServerSecret, SetTool, UpdateServer, UpstreamDecision},
+    decisions::{ApproveTools, EnableServer, ManagedServerDecision, SetServerSecret, SetTool, UpdateServer},
     messages::ToRenderer,
     requests::{
         AddServer, DisableServer, ImportServers, ImportedServers, ReadServerLog, RestartServer, ShowServer,
         StartServer, StopServer, WithdrawTool, WorkbenchRequest,
     },
     upstreams::{
-        ImportSource, ManifestBrief, ManifestCredential, ManifestFolderBrief, ManifestOrigin,
-        ManifestToolBrief, PackageKind, RegistryServer, ServerBrief, ServerDetails, ServerForm, ServerId,
-        ServerImportPreview, ServerLogChunk, ServerState, ToolApproval, ToolCallPolicy, ToolCallResult,
-        ToolView, UpstreamsView, VariableForm, VariableValue,
+        ImportSource, ManagedServersView, ManifestBrief, ManifestCredential, ManifestFolderBrief,
+        ManifestOrigin, ManifestToolBrief, PackageKind, RegistryServer, ServerBrief, ServerDetails,
+        ServerForm, ServerId, ServerImportPreview, ServerLogChunk, ServerState, ToolApproval, ToolCallPolicy,
+        ToolCallResult, ToolView, VariableForm, VariableValue,
     },
 };
 
@@ -25,7 +25,7 @@ pub(crate) struct Upstreams {
     pub(crate) import: Option<ServerImportPreview>,
     pub(crate) registry: Option<Result<Vec<RegistryServer>, Refusal>>,
     /// What a person has decided.
-    pub(crate) decided: Vec<UpstreamDecision>,
+    pub(crate) decided: Vec<ManagedServerDecision>,
     /// What the next call answers.
     pub(crate) called: Option<ToolCallResult>,
     /// The next decision is not carried out.
@@ -75,8 +75,8 @@ impl Upstreams {
         })
     }
 
-    pub(crate) fn decide(&mut self, decision: UpstreamDecision) -> Response {
-        use UpstreamDecision as D;
+    pub(crate) fn decide(&mut self, decision: ManagedServerDecision) -> Response {
+        use ManagedServerDecision as D;
         self.decided.push(decision.clone());
         if let Some(refusal) = self.refuse.take() {
             return Err(refusal);
@@ -198,8 +198,8 @@ pub(crate) fn manifest(path: &str, origin: ManifestOrigin) -> ManifestBrief {
     }
 }
 
-pub(crate) fn view(shop: &Shop) -> UpstreamsView {
-    UpstreamsView {
+pub(crate) fn view(shop: &Shop) -> ManagedServersView {
+    ManagedServersView {
         servers: shop.main.upstreams.servers.iter().map(|server| server.brief.clone()).collect(),
         manifest_folders: vec![
             ManifestFolderBrief {
@@ -214,12 +214,12 @@ pub(crate) fn view(shop: &Shop) -> UpstreamsView {
         config_file: "/home/ada/.config/draftboard/upstreams.json".to_owned(),
         secrets_place: "the keyring of this system".to_owned(),
         registry: "https://registry.example.org".to_owned(),
-        ..UpstreamsView::default()
+        ..ManagedServersView::default()
     }
 }
 
 /// Main tells the window how its servers stand now.
-pub(crate) fn tell(shop: &mut Shop, change: impl FnOnce(&mut UpstreamsView)) {
+pub(crate) fn tell(shop: &mut Shop, change: impl FnOnce(&mut ManagedServersView)) {
     let mut view = view(shop);
     change(&mut view);
     shop.main.send(ToRenderer::Upstreams(Box::new(view)));

@@ -33,11 +33,11 @@ pub enum ApplyError {
     ElementMismatch { what: String },
 }
 
-fn changed(what: impl ToString) -> ApplyError {
+fn changed_error(what: impl ToString) -> ApplyError {
     ApplyError::Changed { what: what.to_string() }
 }
 
-fn missing(what: impl ToString) -> ApplyError {
+fn missing_error(what: impl ToString) -> ApplyError {
     ApplyError::Missing { what: what.to_string() }
 }
 
@@ -52,7 +52,7 @@ impl Snapshot {
             Change::Name { node, before, after } => self.apply_name(*node, before, after),
             Change::Label { node, before, after } => self.edit(*node, |edited| {
                 if edited.label != *before {
-                    return Err(changed(format!("the label of {node}")));
+                    return Err(changed_error(format!("the label of {node}")));
                 }
                 edited.label.clone_from(after);
                 Ok(())
@@ -78,13 +78,13 @@ impl Snapshot {
 
     /// Edits a node in place; its id, board and index entries stay.
     fn edit(&mut self, node: NodeId, edit: impl FnOnce(&mut Node) -> ApplyResult) -> ApplyResult {
-        let shared = self.nodes.get_mut(&node).ok_or_else(|| missing(node))?;
+        let shared = self.nodes.get_mut(&node).ok_or_else(|| missing_error(node))?;
         edit(Arc::make_mut(shared))
     }
 
     fn apply_board(&mut self, id: BoardId, before: Option<&Board>, after: Option<&Board>) -> ApplyResult {
         if self.board(id) != before {
-            return Err(changed(id));
+            return Err(changed_error(id));
         }
         match after {
             None => {
@@ -117,7 +117,7 @@ impl Snapshot {
 
     fn apply_node(&mut self, id: NodeId, before: Option<&Node>, after: Option<&Arc<Node>>) -> ApplyResult {
         if self.node(id) != before {
-            return Err(changed(id));
+            return Err(changed_error(id));
         }
         match (before, after) {
             (None, Some(node)) => self.insert_node(id, node),
@@ -134,7 +134,7 @@ impl Snapshot {
         if self.nodes.len() >= MAX_NODES {
             return Err(ApplyError::LimitExceeded { what: format!("more than {MAX_NODES} nodes") });
         }
-        self.board(node.board).ok_or_else(|| missing(node.board))?;
+        self.board(node.board).ok_or_else(|| missing_error(node.board))?;
         self.check_parent(id, node.board, node.parent)?;
         self.check_targets(node.references.values().flatten())?;
         self.claim_name(id, node.board, &node.name)?;
@@ -181,9 +181,9 @@ impl Snapshot {
     }
 
     fn apply_name(&mut self, id: NodeId, before: &NodeName, after: &NodeName) -> ApplyResult {
-        let node = self.node(id).ok_or_else(|| missing(id))?;
+        let node = self.node(id).ok_or_else(|| missing_error(id))?;
         if node.name != *before {
-            return Err(changed(format!("the name of {id}")));
+            return Err(changed_error(format!("the name of {id}")));
         }
         let board = node.board;
         self.claim_name(id, board, after)?;
@@ -206,9 +206,9 @@ impl Snapshot {
     }
 
     fn apply_parent(&mut self, id: NodeId, before: Option<NodeId>, after: Option<NodeId>) -> ApplyResult {
-        let node = self.node(id).ok_or_else(|| missing(id))?;
+        let node = self.node(id).ok_or_else(|| missing_error(id))?;
         if node.parent != before {
-            return Err(changed(format!("the container of {id}")));
+            return Err(changed_error(format!("the container of {id}")));
         }
         let board = node.board;
         self.check_parent(id, board, after)?;
@@ -227,7 +227,7 @@ impl Snapshot {
 
     fn check_parent(&self, id: NodeId, board: BoardId, parent: Option<NodeId>) -> ApplyResult {
         let Some(parent) = parent else { return Ok(()) };
-        let container = self.node(parent).ok_or_else(|| missing(parent))?;
+        let container = self.node(parent).ok_or_else(|| missing_error(parent))?;
         if container.board != board {
             return Err(ApplyError::ElementMismatch {
                 what: format!("{parent} is on another board than {id}"),
@@ -266,7 +266,7 @@ impl Snapshot {
     ) -> ApplyResult {
         self.edit(id, |node| {
             if node.props.get(key) != before {
-                return Err(changed(format!("{key} of {id}")));
+                return Err(changed_error(format!("{key} of {id}")));
             }
             match after {
                 Some(value) => drop(node.props.insert(key.clone(), value.clone())),
@@ -279,7 +279,7 @@ impl Snapshot {
     fn apply_variable(&mut self, id: NodeId, key: &PropKey, before: bool, after: bool) -> ApplyResult {
         self.edit(id, |node| {
             if node.variables.contains(key) != before {
-                return Err(changed(format!("{key} of {id}")));
+                return Err(changed_error(format!("{key} of {id}")));
             }
             if after {
                 node.variables.insert(key.clone());
@@ -297,9 +297,9 @@ impl Snapshot {
         before: &[NodeId],
         after: &[NodeId],
     ) -> ApplyResult {
-        let node = self.node(id).ok_or_else(|| missing(id))?;
+        let node = self.node(id).ok_or_else(|| missing_error(id))?;
         if node.references.get(key).map_or(&[][..], Vec::as_slice) != before {
-            return Err(changed(format!("{key} of {id}")));
+            return Err(changed_error(format!("{key} of {id}")));
         }
         self.check_targets(after)?;
         self.edit(id, |node| {
@@ -311,7 +311,7 @@ impl Snapshot {
             Ok(())
         })?;
         // Another property may reference the same target, so the index is derived from the node's current references.
-        let node = self.node(id).ok_or_else(|| missing(id))?;
+        let node = self.node(id).ok_or_else(|| missing_error(id))?;
         let still: Vec<NodeId> = node.references.values().flatten().copied().collect();
         for target in before.iter().filter(|target| !still.contains(target)) {
             self.referrers.remove(&(*target, id));
@@ -324,21 +324,21 @@ impl Snapshot {
 
     fn check_targets<'a>(&self, targets: impl IntoIterator<Item = &'a NodeId>) -> ApplyResult {
         match targets.into_iter().find(|target| !self.nodes.contains_key(*target)) {
-            Some(target) => Err(missing(target)),
+            Some(target) => Err(missing_error(target)),
             None => Ok(()),
         }
     }
 
     fn apply_edge(&mut self, id: EdgeId, before: Option<&Edge>, after: Option<&Arc<Edge>>) -> ApplyResult {
         if self.edge(id) != before {
-            return Err(changed(id));
+            return Err(changed_error(id));
         }
         if let Some(edge) = after {
             if edge.id != id {
                 return Err(ApplyError::ElementMismatch { what: id.to_string() });
             }
             for end in [&edge.source, &edge.target] {
-                let node = self.node(end.node).ok_or_else(|| missing(end.node))?;
+                let node = self.node(end.node).ok_or_else(|| missing_error(end.node))?;
                 if node.board != edge.board {
                     return Err(ApplyError::ElementMismatch {
                         what: format!("{} is on another board than {id}", end.node),
@@ -368,9 +368,9 @@ impl Snapshot {
         before: Option<Placement>,
         after: Option<Placement>,
     ) -> ApplyResult {
-        let node = self.node(id).ok_or_else(|| missing(id))?;
+        let node = self.node(id).ok_or_else(|| missing_error(id))?;
         if self.placement(id) != before {
-            return Err(changed(format!("the place of {id}")));
+            return Err(changed_error(format!("the place of {id}")));
         }
         if after.is_some_and(|placement| !is_in_bounds(placement)) {
             return Err(ApplyError::LimitExceeded { what: format!("the place of {id} is out of range") });
@@ -394,7 +394,7 @@ impl Snapshot {
         after: Option<&Arc<str>>,
     ) -> ApplyResult {
         if self.source(path) != before {
-            return Err(changed(path));
+            return Err(changed_error(path));
         }
         match after {
             None => drop(self.sources.remove(path)),
@@ -420,7 +420,7 @@ impl Snapshot {
         after: Option<&Arc<Override>>,
     ) -> ApplyResult {
         if self.overrides.get(key) != before {
-            return Err(changed(format!("the override {key}")));
+            return Err(changed_error(format!("the override {key}")));
         }
         match after {
             None => drop(self.overrides.remove(key)),

@@ -88,7 +88,7 @@ pub fn diff(from: &Snapshot, board: BoardId, to: &GraphDocument) -> Result<Vec<C
     }
     walk.drop_edges(board, &edges)?;
     walk.drop_references(&wanted, &gone)?;
-    walk.lift_out(&wanted, &gone)?;
+    walk.move_out_of_removed(&wanted, &gone)?;
     walk.remove(&gone)?;
     walk.rename(&wanted)?;
     let order = parents_first(&to.nodes).ok_or_else(|| inside_itself(&to.nodes))?;
@@ -201,7 +201,11 @@ impl BoardDiff {
     }
 
     /// Moves nodes that stay out of containers that are removed.
-    fn lift_out(&mut self, wanted: &BTreeMap<NodeId, &Node>, gone: &BTreeSet<NodeId>) -> DiffResult {
+    fn move_out_of_removed(
+        &mut self,
+        wanted: &BTreeMap<NodeId, &Node>,
+        gone: &BTreeSet<NodeId>,
+    ) -> DiffResult {
         for id in wanted.keys() {
             let Some(parent) = self.state.node(*id).and_then(|node| node.parent) else { continue };
             if gone.contains(&parent) {

@@ -34,7 +34,7 @@ pub use problems::ProblemIndex;
 pub use rebase::{RebaseResult, boards_touched, rebase};
 pub use registry::{ModuleSource, TypeRegistry};
 pub use rules::{
-    AllowedConnection, check_prop, connection, holds, is_visible, may_contain, may_vary, similar,
+    AllowedConnection, check_prop, condition_holds, connection, is_visible, may_contain, may_vary, similar,
 };
 pub use snapshot::Snapshot;
 pub use undo_history::History;

@@ -44,7 +44,7 @@ impl Snapshot {
     pub fn overrides_for(&self, scope: OverrideScope, instance: &str) -> Vec<(&OverrideKey, &Arc<Override>)> {
         let first = OverrideKey::first_of(scope, instance);
         let instance = Arc::clone(&first.instance);
-        let rebound = self.rebound().get(&(scope, Arc::clone(&instance)));
+        let rebound = self.rebound_overrides().get(&(scope, Arc::clone(&instance)));
         let again = rebound.into_iter().flatten().filter_map(|key| self.overrides.get_key_value(key));
         let named = self
             .overrides
@@ -59,7 +59,7 @@ impl Snapshot {
         all.into_iter().rev().find(|(key, _)| key.path == wanted.path)
     }
 
-    fn rebound(&self) -> &ReboundOverrides {
+    fn rebound_overrides(&self) -> &ReboundOverrides {
         self.rebound.get_or_init(|| {
             let mut found = ReboundOverrides::new();
             for (key, over) in self.overrides() {
@@ -74,7 +74,7 @@ impl Snapshot {
     }
 
     /// Returns whether an override applies, or the reason why it is orphaned.
-    pub fn standing(&self, key: &OverrideKey, over: &Override) -> OverrideResolution {
+    pub fn resolve_override(&self, key: &OverrideKey, over: &Override) -> OverrideResolution {
         let applies = || {
             let bound = self.bound_instance(key, over)?;
             let instance = self.instance(key.scope, &bound)?;
@@ -92,14 +92,14 @@ impl Snapshot {
     }
 
     /// Returns the keys of the selected overrides, sorted.
-    pub fn chosen_overrides(&self, which: &OverrideSelector) -> Vec<OverrideKey> {
+    pub fn select_overrides(&self, which: &OverrideSelector) -> Vec<OverrideKey> {
         let keys = |holds: &dyn Fn(&OverrideKey, &Override) -> bool| {
             self.overrides().filter(|(key, over)| holds(key, over)).map(|(key, _)| key.clone()).collect()
         };
         match which {
             OverrideSelector::All => keys(&|_, _| true),
             OverrideSelector::Orphaned => {
-                keys(&|key, over| matches!(self.standing(key, over), OverrideResolution::Orphaned(_)))
+                keys(&|key, over| matches!(self.resolve_override(key, over), OverrideResolution::Orphaned(_)))
             }
             OverrideSelector::Scope(scope) => keys(&|key, _| key.scope == *scope),
             OverrideSelector::Instance { scope, instance } => {
@@ -147,8 +147,8 @@ impl Snapshot {
         props: &mut BTreeMap<PropKey, PropValue>,
     ) {
         for (key, over) in self.overrides_for(scope, instance) {
-            if matches!(self.standing(key, over), OverrideResolution::Applies(_)) {
-                lay_over(props, &key.path, &over.value);
+            if matches!(self.resolve_override(key, over), OverrideResolution::Applies(_)) {
+                set_at_path(props, &key.path, &over.value);
             }
         }
     }
@@ -260,7 +260,7 @@ fn check_path(
     if instance.is_computed(&first) {
         return Ok(());
     }
-    lay_over(&mut instance.props.clone(), path, value).ok_or(OrphanReason::PathInvalid)
+    set_at_path(&mut instance.props.clone(), path, value).ok_or(OrphanReason::PathInvalid)
 }
 
 fn is_overridable(kind: shared_protocol::registry::PropKind) -> bool {
@@ -298,7 +298,7 @@ pub fn locator_of(snapshot: &Snapshot, scope: OverrideScope, instance: &str) -> 
 }
 
 /// Describes the target of an override: `label of card`.
-pub fn words(snapshot: &Snapshot, key: &OverrideKey) -> String {
+pub fn describe_key(snapshot: &Snapshot, key: &OverrideKey) -> String {
     let path = key.path.tokens().collect::<Vec<_>>().join(".");
     let what = match node_of(key).and_then(|id| snapshot.node(id)) {
         Some(node) => match key.part_path() {
@@ -312,7 +312,7 @@ pub fn words(snapshot: &Snapshot, key: &OverrideKey) -> String {
 
 /// Sets the value at a path of the props. Every step but the last must exist; returns `None` when one does not, or
 /// when the path enters a list out of range.
-pub fn lay_over(
+pub fn set_at_path(
     props: &mut BTreeMap<PropKey, PropValue>,
     path: &JsonPointer,
     value: &PropValue,

@@ -196,7 +196,7 @@ impl Snapshot {
     }
 
     /// Returns the place of a node relative to the origin of the board.
-    pub fn absolute(&self, node: NodeId) -> Option<Placement> {
+    pub fn absolute_placement(&self, node: NodeId) -> Option<Placement> {
         let placement = self.placement(node)?;
         let offset = self.origin_of(self.node(node)?.parent);
         Some(placement.moved_by(offset.x, offset.y))

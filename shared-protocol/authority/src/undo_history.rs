@@ -2,7 +2,7 @@
 //!
 //! An undo never rewrites the journal: it appends the inverse of an earlier operation as a new operation, and so does a
 //! redo. The journal is the only thing that is stored. The stacks are derived from the kinds of its operations, so they
-//! survive a restart: [`History::of`] replays the journal, and [`History::record`] follows each new operation.
+//! survive a restart: [`History::from_operations`] replays the journal, and [`History::record`] follows each new operation.
 //!
 //! Both stacks hold revisions, newest last:
 //!
@@ -64,7 +64,7 @@ pub struct History {
 
 impl History {
     /// Derives the stacks from the kept operations, oldest first.
-    pub fn of(operations: impl IntoIterator<Item = (Revision, OperationKind)>) -> Self {
+    pub fn from_operations(operations: impl IntoIterator<Item = (Revision, OperationKind)>) -> Self {
         let mut history = Self::default();
         for (revision, kind) in operations {
             history.record(revision, kind);
@@ -100,12 +100,12 @@ impl History {
     }
 
     /// Returns the operation whose inverse the next undo applies.
-    pub fn to_undo(&self) -> Option<Revision> {
+    pub fn next_undo(&self) -> Option<Revision> {
         self.undo.back().copied()
     }
 
     /// Returns the operation whose inverse the next redo applies.
-    pub fn to_redo(&self) -> Option<Revision> {
+    pub fn next_redo(&self) -> Option<Revision> {
         self.redo.back().copied()
     }
 }

@@ -127,7 +127,7 @@ fn review(scene: &BoardScene<'_>, bounds: Placement, count: usize) {
     let start = now();
     let (after, elements) = common::proposal(scene.snapshot, middle, ELEMENTS);
     let made = now();
-    let board = ProposedBoard::of(scene.snapshot, &after, scene.board, &elements, 1);
+    let board = ProposedBoard::build(scene.snapshot, &after, scene.board, &elements, 1);
     println!(
         "{count:>7}  a proposal of {} elements made ready in {:.1} ms (applied in {:.1} ms)",
         elements.len(),
@@ -135,7 +135,8 @@ fn review(scene: &BoardScene<'_>, bounds: Placement, count: usize) {
         made - start
     );
     let chosen = Arc::new(elements.iter().map(|element| element.subject.clone()).collect());
-    let shown = ShownProposal { board: Arc::new(board), chosen, focus: None, layer: ProposalLayer::Over };
+    let shown =
+        ShownProposal { board: Arc::new(board), selected: chosen, focus: None, layer: ProposalLayer::Over };
     for view in ["near", "half", "third", "out"] {
         let without = measure(scene, bounds, count, view, false, None);
         let with = measure(scene, bounds, count, view, false, Some(shown.clone()));
@@ -170,7 +171,7 @@ fn drag_a_container(problems: &ProblemIndex, theme: &WorkbenchTheme, count: usiz
         theme,
         read_only: false,
     };
-    let place = snapshot.absolute(container).unwrap();
+    let place = snapshot.absolute_placement(container).unwrap();
     let ctx = Context::default();
     ctx.enable_accesskit();
     theme.apply(&ctx);

@@ -41,7 +41,7 @@ pub(crate) fn describe(
     }
     let mut wanted = None;
     for slot in drawn.iter().map(|&place| index.node(place)) {
-        let Some(rect) = visible(slot, camera) else { continue };
+        let Some(rect) = visible_rect(slot, camera) else { continue };
         let element = ElementId::Node(slot.id);
         let selected = scene.selection.contains(&element);
         if describe_element(ui, rect, element, selected, || node_name(scene, slot, standings)) {
@@ -53,7 +53,7 @@ pub(crate) fn describe(
         _ => None,
     });
     let mut edges: BTreeSet<EdgeId> = selected.chain(hovered_edge).collect();
-    if DetailLevel::at(camera.zoom()) == DetailLevel::Full {
+    if DetailLevel::for_zoom(camera.zoom()) == DetailLevel::Full {
         describe_ports(ui, scene, index, camera, drawn);
         edges.extend(drawn_edges.iter().take(MAX_DESCRIBED_EDGES).map(|&place| index.edge(place).id));
     }
@@ -75,9 +75,9 @@ pub(crate) fn describe_proposal(ui: &Ui, proposal: &ShownProposal, camera: &Came
         return None;
     }
     let (board, layer) = (&proposal.board, proposal.layer);
-    let nodes = board.nodes.iter().filter(|node| layer.shows(node.sign));
+    let nodes = board.nodes.iter().filter(|node| layer.includes(node.sign));
     let nodes = nodes.map(|node| (&node.subject, &node.text, node.slot.area));
-    let edges = board.edges.iter().filter(|edge| layer.shows(edge.sign));
+    let edges = board.edges.iter().filter(|edge| layer.includes(edge.sign));
     let edges = edges.map(|edge| (&edge.subject, &edge.text, edge.route.area()));
     let mut wanted = None;
     for (subject, text, area) in nodes.chain(edges) {
@@ -101,7 +101,7 @@ pub(crate) fn describe_proposal(ui: &Ui, proposal: &ShownProposal, camera: &Came
 
 /// Returns the visible part of a node that takes clicks: of a container its title, since its middle belongs to its
 /// content.
-fn visible(slot: &NodeSlot, camera: &Camera) -> Option<Rect> {
+fn visible_rect(slot: &NodeSlot, camera: &Camera) -> Option<Rect> {
     let whole = camera.rect_to_screen(slot.area);
     let rect = match slot.kind {
         NodeKind::Container => {
@@ -180,7 +180,7 @@ fn node_name(scene: &BoardScene<'_>, slot: &NodeSlot, standings: Option<&BoardDe
     let name = if node.label == kind { node.label.clone() } else { format!("{kind} {}", node.label) };
     let name = match scene.problems.of_node(slot.id).len() {
         0 => name,
-        count => format!("{name}, {}", shared_protocol::text::counted(count, "problem")),
+        count => format!("{name}, {}", shared_protocol::text::count_noun(count, "problem")),
     };
     match standings.and_then(|standings| standings.get(slot.id)) {
         Some(standing) => format!("{name}, {}", standing.describe()),

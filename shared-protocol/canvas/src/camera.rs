@@ -82,7 +82,7 @@ impl Camera {
     }
 
     /// Returns the visible part of the board, rounded outwards.
-    pub(crate) fn visible(&self) -> Placement {
+    pub(crate) fn visible_area(&self) -> Placement {
         enclosing_placement(Rect::from_min_max(self.to_board(self.view.min), self.to_board(self.view.max)))
     }
 

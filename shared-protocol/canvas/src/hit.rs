@@ -78,7 +78,7 @@ fn topmost(
     index.nodes_in(near, &mut found);
     let topmost_first = || found.iter().rev().map(|&place| index.node(place));
 
-    if DetailLevel::at(zoom) == DetailLevel::Full
+    if DetailLevel::for_zoom(zoom) == DetailLevel::Full
         && let Some(port) = topmost_first().find_map(|slot| port_at(scene, slot, board, reach))
     {
         return Some(port);
@@ -88,7 +88,7 @@ fn topmost(
     if let Some(slot) = card {
         let label = match slot.kind {
             NodeKind::Note => true,
-            _ => node_layout::card(slot.area).label.contains(board),
+            _ => node_layout::card_face(slot.area).label.contains(board),
         };
         return Some(CanvasHit::Node {
             id: slot.id,

@@ -49,7 +49,7 @@ impl LabelEditor {
         let slot = index.slot(self.node)?;
         let board = match slot.kind {
             NodeKind::Note => rect_of(slot.area).shrink(4.0),
-            NodeKind::Card => node_layout::card(slot.area).label,
+            NodeKind::Card => node_layout::card_face(slot.area).label,
             NodeKind::Container => node_layout::header(slot.area).text,
         };
         let rect = Rect::from_min_max(camera.to_screen(board.min), camera.to_screen(board.max));

@@ -14,7 +14,7 @@ pub(crate) enum DetailLevel {
 }
 
 impl DetailLevel {
-    pub(crate) fn at(zoom: f32) -> Self {
+    pub(crate) fn for_zoom(zoom: f32) -> Self {
         match zoom {
             zoom if zoom >= 0.55 => Self::Full,
             zoom if zoom >= 0.30 => Self::Titles,

@@ -1,7 +1,7 @@
 //! A board as a Markdown document: its nodes, nested, and its connections.
 
 use authority::Snapshot;
-use shared_protocol::text::{counted, truncate_chars};
+use shared_protocol::text::{count_noun, truncate_chars};
 use shared_protocol::{BoardId, Node, NodeId, PropKey, PropValue, TypeDef};
 use std::fmt::Write;
 
@@ -23,14 +23,14 @@ pub fn to_markdown(snapshot: &Snapshot, board: BoardId) -> String {
         (label(edge.source.node), label(edge.target.node), edge.id)
     });
     // Writing to a string cannot fail.
-    let _ = writeln!(out, "# {}\n", escaped(&found.title));
+    let _ = writeln!(out, "# {}\n", escape(&found.title));
     let _ = writeln!(
         out,
         "Board `{}`, kind {}. {}, {}.\n",
         found.name,
         found.kind.as_str(),
-        counted(nodes, "node"),
-        counted(edges.len(), "connection")
+        count_noun(nodes, "node"),
+        count_noun(edges.len(), "connection")
     );
     if nodes > 0 {
         out.push_str("## Nodes\n\n");
@@ -42,7 +42,7 @@ pub fn to_markdown(snapshot: &Snapshot, board: BoardId) -> String {
         for edge in edges {
             let end = |id: NodeId, port: &str| match snapshot.node(id) {
                 Some(node) => {
-                    format!("{} · {}", escaped(&node.label), escaped(&port_label(snapshot, node, port)))
+                    format!("{} · {}", escape(&node.label), escape(&port_label(snapshot, node, port)))
                 }
                 None => "?".to_owned(),
             };
@@ -51,7 +51,7 @@ pub fn to_markdown(snapshot: &Snapshot, board: BoardId) -> String {
                 "| {} | {} | {} |",
                 end(edge.source.node, edge.source.port.as_str()),
                 end(edge.target.node, edge.target.port.as_str()),
-                escaped(&edge.label)
+                escape(&edge.label)
             );
         }
     }
@@ -79,8 +79,8 @@ fn write_children(
     for node in children.into_iter().filter_map(|id| snapshot.node(id)) {
         let indent = "  ".repeat(depth);
         let def = snapshot.type_of(node);
-        let kind = def.map_or_else(|| format!("`{}`", node.type_id), |def| escaped(def.kind_label(node)));
-        let _ = writeln!(out, "{indent}- **{}** (`{}`) – {kind}", escaped(&node.label), node.name);
+        let kind = def.map_or_else(|| format!("`{}`", node.type_id), |def| escape(def.kind_label(node)));
+        let _ = writeln!(out, "{indent}- **{}** (`{}`) – {kind}", escape(&node.label), node.name);
         write_props(out, node, def, &indent);
         write_references(out, snapshot, node, def, &indent);
         write_children(out, snapshot, board, Some(node.id), depth + 1);
@@ -88,7 +88,7 @@ fn write_children(
 }
 
 fn write_props(out: &mut String, node: &Node, def: Option<&TypeDef>, indent: &str) {
-    for key in in_order(node.props.keys(), def) {
+    for key in sorted_keys(node.props.keys(), def) {
         let Some(value) = node.props.get(key) else { continue };
         let prop = def.and_then(|def| def.prop(key.as_str()));
         let label = prop.map_or(key.as_str(), |prop| prop.label.as_str());
@@ -96,30 +96,30 @@ fn write_props(out: &mut String, node: &Node, def: Option<&TypeDef>, indent: &st
         let shown = match prop {
             Some(prop) if !prop.sensitive => {
                 let unit =
-                    if prop.unit.is_empty() { String::new() } else { format!(" {}", escaped(&prop.unit)) };
+                    if prop.unit.is_empty() { String::new() } else { format!(" {}", escape(&prop.unit)) };
                 format!("{}{unit}", value_text(value))
             }
             _ => MASK.to_owned(),
         };
-        let _ = writeln!(out, "{indent}  - {}: {shown}", escaped(label));
+        let _ = writeln!(out, "{indent}  - {}: {shown}", escape(label));
     }
 }
 
 fn write_references(out: &mut String, snapshot: &Snapshot, node: &Node, def: Option<&TypeDef>, indent: &str) {
-    for key in in_order(node.references.keys(), def) {
+    for key in sorted_keys(node.references.keys(), def) {
         let Some(targets) = node.references.get(key) else { continue };
         let label =
             def.and_then(|def| def.prop(key.as_str())).map_or(key.as_str(), |prop| prop.label.as_str());
         let names: Vec<String> = targets
             .iter()
-            .map(|id| snapshot.node(*id).map_or("?".to_owned(), |node| escaped(&node.label)))
+            .map(|id| snapshot.node(*id).map_or("?".to_owned(), |node| escape(&node.label)))
             .collect();
-        let _ = writeln!(out, "{indent}  - {} → {}", escaped(label), names.join(", "));
+        let _ = writeln!(out, "{indent}  - {} → {}", escape(label), names.join(", "));
     }
 }
 
 /// Sorts keys in the order of the type; unknown keys come last.
-fn in_order<'a>(keys: impl Iterator<Item = &'a PropKey>, def: Option<&TypeDef>) -> Vec<&'a PropKey> {
+fn sorted_keys<'a>(keys: impl Iterator<Item = &'a PropKey>, def: Option<&TypeDef>) -> Vec<&'a PropKey> {
     let place = |key: &PropKey| {
         def.and_then(|def| def.props.iter().position(|prop| prop.key == *key)).unwrap_or(usize::MAX)
     };
@@ -135,11 +135,11 @@ fn value_text(value: &PropValue) -> String {
         PropValue::Bool(false) => "no".to_owned(),
         other => other.to_json(),
     };
-    escaped(&truncate_chars(&text, MAX_VALUE_CHARS))
+    escape(&truncate_chars(&text, MAX_VALUE_CHARS))
 }
 
 /// Escapes text for a line of Markdown or a table cell.
-fn escaped(text: &str) -> String {
+fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
@@ -161,11 +161,11 @@ fn escaped(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::escaped;
+    use super::escape;
 
     #[test]
     fn nothing_in_a_text_becomes_markup() {
-        assert_eq!(escaped("a|b\n# *x* <img> [l](u)"), r"a\|b \# \*x\* &lt;img&gt; \[l\]\(u\)");
-        assert_eq!(escaped("plain words, 10.0.0.0/16"), "plain words, 10.0.0.0/16");
+        assert_eq!(escape("a|b\n# *x* <img> [l](u)"), r"a\|b \# \*x\* &lt;img&gt; \[l\]\(u\)");
+        assert_eq!(escape("plain words, 10.0.0.0/16"), "plain words, 10.0.0.0/16");
     }
 }

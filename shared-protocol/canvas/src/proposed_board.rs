@@ -28,7 +28,7 @@ pub enum ChangeSign {
 }
 
 impl ChangeSign {
-    pub fn of(kind: ElementChangeKind) -> Self {
+    pub fn from_kind(kind: ElementChangeKind) -> Self {
         match kind {
             ElementChangeKind::Added => Self::Added,
             ElementChangeKind::Removed => Self::Removed,
@@ -89,7 +89,7 @@ pub(crate) struct ProposedEdge {
 pub struct ShownProposal {
     pub board: Arc<ProposedBoard>,
     /// The elements that would be accepted; the others are drawn faint.
-    pub chosen: Arc<BTreeSet<ProposalSubject>>,
+    pub selected: Arc<BTreeSet<ProposalSubject>>,
     pub focus: Option<ProposalSubject>,
     pub layer: ProposalLayer,
 }
@@ -108,7 +108,7 @@ pub enum ProposalLayer {
 
 impl ProposalLayer {
     /// Whether this layer shows elements with this sign.
-    pub(crate) fn shows(self, sign: ChangeSign) -> bool {
+    pub(crate) fn includes(self, sign: ChangeSign) -> bool {
         match self {
             Self::Over => true,
             Self::Before => sign != ChangeSign::Added,
@@ -119,7 +119,7 @@ impl ProposalLayer {
 
 impl ProposedBoard {
     /// `generation` must differ for each version, so that texts are laid out again.
-    pub fn of(
+    pub fn build(
         before: &Snapshot,
         after: &Snapshot,
         board: BoardId,
@@ -144,7 +144,7 @@ impl ProposedBoard {
     pub fn area(&self, subject: &ProposalSubject) -> Option<Placement> {
         let node = self.nodes.iter().find(|node| node.subject == *subject);
         let edge = || self.edges.iter().find(|edge| edge.subject == *subject);
-        node.map(ProposedNode::whole).or_else(|| edge().map(|edge| edge.route.area()))
+        node.map(ProposedNode::full_area).or_else(|| edge().map(|edge| edge.route.area()))
     }
 
     pub(crate) fn is_container(&self, subject: &ProposalSubject) -> bool {
@@ -153,7 +153,7 @@ impl ProposedBoard {
 
     /// Returns the bounds of all touched elements.
     pub fn bounds(&self) -> Option<Placement> {
-        let nodes = self.nodes.iter().map(ProposedNode::whole);
+        let nodes = self.nodes.iter().map(ProposedNode::full_area);
         nodes.chain(self.edges.iter().map(|edge| edge.route.area())).reduce(Placement::union)
     }
 
@@ -179,7 +179,7 @@ impl ProposedNode {
         self.from.is_some_and(|from| (from.x, from.y) == (self.slot.area.x, self.slot.area.y))
     }
 
-    fn whole(&self) -> Placement {
+    fn full_area(&self) -> Placement {
         self.from.map_or(self.slot.area, |from| from.union(self.slot.area))
     }
 }
@@ -193,7 +193,7 @@ fn proposed_node(
 ) -> Option<ProposedNode> {
     let state = if element.kind == ElementChangeKind::Removed { before } else { after };
     let slot = NodeSlot::without_index(state, state.node(id)?, generation);
-    let sign = ChangeSign::of(element.kind);
+    let sign = ChangeSign::from_kind(element.kind);
     let was = before.node(id).map(|node| NodeSlot::without_index(before, node, generation).area);
     let notes = element.differences.iter().filter(|_| sign == ChangeSign::Changed).take(MAX_FIELD_NOTES);
     Some(ProposedNode {
@@ -217,7 +217,7 @@ fn proposed_edge(
     Some(ProposedEdge {
         subject: element.subject.clone(),
         id,
-        sign: ChangeSign::of(element.kind),
+        sign: ChangeSign::from_kind(element.kind),
         route: proposed_route(state, edge)?,
         text: element.text.clone(),
     })

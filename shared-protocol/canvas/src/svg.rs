@@ -21,10 +21,10 @@ const FONTS: &str = "Ubuntu, Inter, 'Segoe UI', 'Noto Sans', 'Noto Sans Arabic',
 
 /// Returns the whole board as an SVG document.
 pub fn to_svg(scene: &BoardScene<'_>) -> String {
-    let index = BoardIndex::of(scene.snapshot, scene.board);
+    let index = BoardIndex::build(scene.snapshot, scene.board);
     let bounds = index
         .bounds()
-        .map_or(Rect::from_min_size(Pos2::ZERO, vec2(320.0, 200.0)), |bounds| rect_of(bounds.grown(MARGIN)));
+        .map_or(Rect::from_min_size(Pos2::ZERO, vec2(320.0, 200.0)), |bounds| rect_of(bounds.expand(MARGIN)));
     let mut sheet = SvgSheet { out: String::new(), scene, index: &index };
     let title = scene.snapshot.board(scene.board).map_or("", |board| board.title.as_str());
     sheet.add(format_args!(
@@ -36,7 +36,7 @@ pub fn to_svg(scene: &BoardScene<'_>) -> String {
         bounds.width(),
         bounds.height()
     ));
-    sheet.add(format_args!("<title>{}</title>", escaped(title)));
+    sheet.add(format_args!("<title>{}</title>", escape(title)));
     sheet.rect(bounds, 0.0, scene.theme.canvas, None);
 
     let mut nodes: Vec<&NodeSlot> = index.nodes().collect();
@@ -48,8 +48,8 @@ pub fn to_svg(scene: &BoardScene<'_>) -> String {
     edges.iter().for_each(|slot| sheet.edge(slot));
     for slot in &nodes[first_card..] {
         match slot.kind {
-            NodeKind::Note => sheet.note(slot),
-            _ => sheet.card(slot),
+            NodeKind::Note => sheet.draw_note(slot),
+            _ => sheet.draw_card(slot),
         }
     }
     nodes.iter().for_each(|slot| sheet.ports(slot));
@@ -89,7 +89,7 @@ impl SvgSheet<'_> {
             at.x,
             at.y,
             hex(colour),
-            escaped(words)
+            escape(words)
         ));
     }
 
@@ -97,7 +97,7 @@ impl SvgSheet<'_> {
     fn line_in(&mut self, strip: Rect, words: &str, text_size: f32, colour: Color32, weight: u32) -> f32 {
         // Heavier text is wider.
         let wide = if weight > 400 { text_size * 1.08 } else { text_size };
-        let shown = elided(words, wide, strip.width());
+        let shown = elide(words, wide, strip.width());
         let baseline = strip.center().y + text_size * 0.35;
         self.text(egui::pos2(strip.left(), baseline), &shown, text_size, colour, weight, "start");
         width_of(&shown, wide)
@@ -120,12 +120,12 @@ impl SvgSheet<'_> {
         }
     }
 
-    fn card(&mut self, slot: &NodeSlot) {
+    fn draw_card(&mut self, slot: &NodeSlot) {
         let theme = self.scene.theme;
         self.rect(rect_of(slot.area), size::CARD_RADIUS, theme.surface_card, Some(theme.border));
         let Some(node) = self.scene.snapshot.node(slot.id) else { return };
         let def = self.scene.snapshot.type_of(node);
-        let parts = node_layout::card(slot.area);
+        let parts = node_layout::card_face(slot.area);
         if let Some(tile) = parts.tile {
             self.rect(tile, size::TILE_RADIUS, theme.tile(slot.accent), None);
             let icon = Rect::from_center_size(tile.center(), tile.size() * (size::TILE_ICON / size::TILE));
@@ -139,14 +139,14 @@ impl SvgSheet<'_> {
         }
     }
 
-    fn note(&mut self, slot: &NodeSlot) {
+    fn draw_note(&mut self, slot: &NodeSlot) {
         let theme = self.scene.theme;
         let Some(node) = self.scene.snapshot.node(slot.id) else { return };
         let parts = note::face(self.scene.snapshot, node);
         let rect = rect_of(slot.area);
         let ink = match parts.tone {
             Some(tone) => {
-                let (paper, ink) = theme.note(tone);
+                let (paper, ink) = theme.note_colours(tone);
                 self.rect(rect, 4.0, paper, None);
                 ink
             }
@@ -216,7 +216,7 @@ impl SvgSheet<'_> {
         let Some(edge) = self.scene.snapshot.edge(slot.id).filter(|edge| !edge.label.is_empty()) else {
             return;
         };
-        let words = elided(&edge.label, size::EDGE_LABEL, 160.0);
+        let words = elide(&edge.label, size::EDGE_LABEL, 160.0);
         let pill = vec2(width_of(&words, size::EDGE_LABEL) + 10.0, size::EDGE_LABEL * 1.25 + 4.0);
         let Some(middle) = edge::label_place(self.index, slot, pill, &mut Vec::new()) else { return };
         self.rect(Rect::from_center_size(middle, pill), pill.y / 2.0, theme.surface_card, Some(theme.border));
@@ -276,7 +276,7 @@ fn width_of(text: &str, text_size: f32) -> f32 {
     text.chars().map(width).sum::<f32>() * text_size
 }
 
-fn elided(text: &str, text_size: f32, room: f32) -> String {
+fn elide(text: &str, text_size: f32, room: f32) -> String {
     let text = text.replace(['\n', '\r', '\t'], " ");
     if width_of(&text, text_size) <= room {
         return text;
@@ -299,14 +299,14 @@ fn wrapped(text: &str, text_size: f32, room: f32, rows: usize) -> Vec<String> {
             if line.is_empty() || width_of(&longer, text_size) <= room {
                 line = longer;
             } else {
-                lines.push(elided(&line, text_size, room));
+                lines.push(elide(&line, text_size, room));
                 line = word.to_owned();
             }
             if lines.len() > rows {
                 break;
             }
         }
-        lines.push(elided(&line, text_size, room));
+        lines.push(elide(&line, text_size, room));
         if lines.len() > rows {
             break;
         }
@@ -314,14 +314,14 @@ fn wrapped(text: &str, text_size: f32, room: f32, rows: usize) -> Vec<String> {
     if lines.len() > rows {
         lines.truncate(rows);
         if let Some(last) = lines.last_mut().filter(|line| !line.ends_with('…')) {
-            *last = elided(&format!("{last} ……"), text_size, room.min(width_of(last, text_size) + text_size));
+            *last = elide(&format!("{last} ……"), text_size, room.min(width_of(last, text_size) + text_size));
         }
     }
     lines
 }
 
 /// Escapes text for elements and attributes; drops characters that XML does not allow.
-fn escaped(text: &str) -> String {
+fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
@@ -345,7 +345,7 @@ mod tests {
 
     #[test]
     fn no_text_can_become_markup() {
-        assert_eq!(escaped("</text><script>'\"&\u{0}\u{8}"), "&lt;/text&gt;&lt;script&gt;&#39;&quot;&amp;");
+        assert_eq!(escape("</text><script>'\"&\u{0}\u{8}"), "&lt;/text&gt;&lt;script&gt;&#39;&quot;&amp;");
     }
 
     #[test]
@@ -355,10 +355,10 @@ mod tests {
             "iiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiii",
             "寸法が大きすぎる名前のノード",
         ] {
-            let shown = elided(text, 14.0, 90.0);
+            let shown = elide(text, 14.0, 90.0);
             assert!(shown.ends_with('…') && width_of(&shown, 14.0) <= 90.0, "{shown}");
         }
-        assert_eq!(elided("short", 14.0, 90.0), "short");
+        assert_eq!(elide("short", 14.0, 90.0), "short");
         assert!(wrapped("one two three four five six seven eight", 13.0, 60.0, 2).len() == 2);
     }
 }

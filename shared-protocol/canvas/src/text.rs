@@ -145,7 +145,7 @@ impl TextCache {
         }
         self.is_behind |= bucket != exact;
         self.left -= 1;
-        let galley = painter.layout_job(job(words, zoom_of_step(bucket)));
+        let galley = painter.layout_job(layout_job(words, zoom_of_step(bucket)));
         let kept = CachedGalley { generation: words.generation, bucket, width, galley: Arc::clone(&galley) };
         self.entries.insert(key, kept);
         Some(galley)
@@ -157,7 +157,7 @@ impl TextCache {
     }
 }
 
-fn job(words: &TextSpec<'_>, zoom: f32) -> LayoutJob {
+fn layout_job(words: &TextSpec<'_>, zoom: f32) -> LayoutJob {
     let font = FontId::proportional(words.size * zoom);
     let mut job = if words.rows == 1 {
         // Shows a line break in a label as a space.

@@ -262,7 +262,7 @@ impl WorkbenchTheme {
     }
 
     /// The paper and ink colours of a note; an unknown tone is yellow.
-    pub fn note(&self, tone: &str) -> (Color32, Color32) {
+    pub fn note_colours(&self, tone: &str) -> (Color32, Color32) {
         let place = match tone {
             "blue" => 1,
             "green" => 2,

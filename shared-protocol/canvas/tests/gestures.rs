@@ -100,7 +100,7 @@ fn what_was_dropped_stays_until_the_answer() {
     // The authority accepts: the change is applied and nothing jumps.
     let world = harness.state_mut();
     let before = world.snapshot.placement(ids.web);
-    let after = before.map(|place| place.at(BoardPoint { x: 104, y: 80 }));
+    let after = before.map(|place| place.moved_to(BoardPoint { x: 104, y: 80 }));
     let changes = [Change::Placement { node: ids.web, before, after }];
     world.snapshot.apply(Revision(8), &changes).unwrap();
     world.canvas.document_changed(&world.snapshot, BOARD, Some(&changes));

@@ -103,7 +103,7 @@ fn bounds_hold_everything() {
     let shop = shop();
     let bounds = board_bounds(&shop.snapshot, BOARD).unwrap();
     for node in shop.snapshot.nodes_on(BOARD) {
-        let place = shop.snapshot.absolute(node.id).unwrap();
+        let place = shop.snapshot.absolute_placement(node.id).unwrap();
         assert_eq!(bounds.union(place), bounds);
     }
 }
@@ -233,7 +233,7 @@ fn picture(theme: &WorkbenchTheme, look: &Look) -> image::RgbaImage {
     let selection = RefCell::new(selected);
     let mut canvas = Canvas::new();
     canvas.set_viewport(BoardViewport { x: 690.0, y: 280.0, zoom: look.zoom });
-    canvas.set_standings(standings(&shop, look.name));
+    canvas.set_deploy_status(standings(&shop, look.name));
     let theme = theme.clone();
     let mut harness = Harness::builder()
         .with_size(vec2(1420.0, 700.0))

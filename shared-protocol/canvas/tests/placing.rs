@@ -146,7 +146,7 @@ fn ports_and_edges_have_names() {
 fn put(harness: &mut Harness<'_, World>, node: NodeId, to: BoardPoint) {
     let world = harness.state_mut();
     let before = world.snapshot.placement(node);
-    let changes = [Change::Placement { node, before, after: before.map(|place| place.at(to)) }];
+    let changes = [Change::Placement { node, before, after: before.map(|place| place.moved_to(to)) }];
     world.snapshot.apply(Revision(8), &changes).unwrap();
     world.canvas.document_changed(&world.snapshot, BOARD, Some(&changes));
 }
@@ -170,7 +170,7 @@ fn nodes_go_to_their_new_place_and_then_all_is_still() {
     harness.state_mut().canvas.set_reduced_motion(true);
     let world = harness.state_mut();
     let before = world.snapshot.placement(ids.web);
-    let after = before.map(|place| place.at(BoardPoint { x: 40, y: 80 }));
+    let after = before.map(|place| place.moved_to(BoardPoint { x: 40, y: 80 }));
     let changes = [Change::Placement { node: ids.web, before, after }];
     world.snapshot.apply(Revision(9), &changes).unwrap();
     world.canvas.document_changed(&world.snapshot, BOARD, Some(&changes));

@@ -263,7 +263,7 @@ impl ExpressionScope {
     }
 
     #[must_use]
-    pub fn with(&self, name: &Arc<str>, value: Value) -> Self {
+    pub fn with_variable(&self, name: &Arc<str>, value: Value) -> Self {
         Self(Value::from_object(ScopeFrame { name: Arc::clone(name), value, outer: Some(self.0.clone()) }))
     }
 }
@@ -422,8 +422,8 @@ mod tests_of_expressions {
     fn eval(text: &str) -> Result<String, String> {
         let props = json!({"title": "Lockers", "n": 3, "items": [{"name": "a", "on": true}, {"name": "b", "on": false}]});
         let expression = ComponentExpression::compile(text, SourcePosition::START)?;
-        let scope =
-            ExpressionScope::for_props(Value::from(Serde(&props))).with(&"item".into(), Value::from("x"));
+        let scope = ExpressionScope::for_props(Value::from(Serde(&props)))
+            .with_variable(&"item".into(), Value::from("x"));
         expression.eval(&scope).map(|value| value.to_string()).map_err(|error| error.reason)
     }
 
@@ -486,7 +486,7 @@ mod tests_of_expressions {
 
     #[test]
     fn every_listed_filter_and_test_is_there() {
-        let scope = ExpressionScope::for_props(Value::from(1)).with(&"x".into(), Value::from(1));
+        let scope = ExpressionScope::for_props(Value::from(1)).with_variable(&"x".into(), Value::from(1));
         let known = |text: String| {
             let result = ComponentExpression::compile(&text, SourcePosition::START).unwrap().eval(&scope);
             assert!(!result.is_err_and(|error| error.reason.contains("unknown")), "{text}");

@@ -38,7 +38,7 @@ pub use style::{
     Share, Style, StyleInsets, StyleKey, StyleLength, StyleRadius, StyleSheet, StyleSpacing, TOKENS,
     TextAlign, Token, TypeStep, Weight,
 };
-pub use text::{invisible, visible};
+pub use text::{invisible, visible_text};
 pub use view::{BoundValue, ComponentPart, ComponentUse, KindName, StateStyles, ViewNode, ViewNodeKind};
 
 /// The value type of expressions.

@@ -24,7 +24,7 @@ pub struct ComponentLibrary {
 
 impl ComponentLibrary {
     /// Adds or replaces a file. A file below [`BUILT_IN_FOLDER`] yields to any other file with the same id. Call
-    /// [`settle`](Self::rebuild_index) after the last of several changes.
+    /// [`rebuild_index`](Self::rebuild_index) after the last of several changes.
     pub fn insert(&mut self, file: &str, text: &str) {
         let own = self.files.keys().filter(|file| !is_built_in(file)).count();
         let read = if own >= MAX_FILES && !self.files.contains_key(file) && !is_built_in(file) {

@@ -32,12 +32,12 @@ impl fmt::Display for ComponentProblems {
 /// Collects the problems of one file.
 pub(crate) struct ProblemCollector<'a> {
     file: &'a str,
-    found: Vec<ComponentProblem>,
+    problems: Vec<ComponentProblem>,
 }
 
 impl<'a> ProblemCollector<'a> {
     pub(crate) fn new(file: &'a str) -> Self {
-        Self { file, found: Vec::new() }
+        Self { file, problems: Vec::new() }
     }
 
     pub(crate) fn add(
@@ -46,8 +46,8 @@ impl<'a> ProblemCollector<'a> {
         message: impl Into<String>,
         expected: impl Into<String>,
     ) {
-        if self.found.len() < MAX_PROBLEMS {
-            self.found.push(ComponentProblem {
+        if self.problems.len() < MAX_PROBLEMS {
+            self.problems.push(ComponentProblem {
                 file: self.file.to_owned(),
                 place,
                 message: message.into(),
@@ -57,19 +57,19 @@ impl<'a> ProblemCollector<'a> {
     }
 
     pub(crate) fn is_full(&self) -> bool {
-        self.found.len() >= MAX_PROBLEMS
+        self.problems.len() >= MAX_PROBLEMS
     }
 
     /// Returns the value if there are no problems.
     pub(crate) fn into_result<T>(mut self, value: Option<T>) -> Result<T, ComponentProblems> {
         match value {
-            Some(value) if self.found.is_empty() => Ok(value),
+            Some(value) if self.problems.is_empty() => Ok(value),
             _ => {
-                if self.found.is_empty() {
+                if self.problems.is_empty() {
                     self.add(SourcePosition::START, "the file contains no component", "a component");
                 }
-                self.found.sort_by_key(|problem| problem.place);
-                Err(ComponentProblems(self.found))
+                self.problems.sort_by_key(|problem| problem.place);
+                Err(ComponentProblems(self.problems))
             }
         }
     }

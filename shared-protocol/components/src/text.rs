@@ -11,7 +11,7 @@ pub fn invisible(c: char) -> bool {
 }
 
 /// Replaces every such character with a visible mark and truncates the text to `most` characters.
-pub fn visible(text: &str, most: usize) -> String {
+pub fn visible_text(text: &str, most: usize) -> String {
     let mut shown: String =
         text.chars().take(most).map(|c| if invisible(c) { '\u{fffd}' } else { c }).collect();
     if text.chars().nth(most).is_some() {
@@ -26,8 +26,8 @@ mod tests {
 
     #[test]
     fn tricks_become_visible_and_plain_text_stays() {
-        assert_eq!(visible("a\u{202e}b\u{200b}c\u{feff}", 10), "a\u{fffd}b\u{fffd}c\u{fffd}");
-        assert_eq!(visible("naïve\tשלום 👩\u{200d}🚀\n", 100), "naïve\tשלום 👩\u{200d}🚀\n");
-        assert_eq!(visible("abcdef", 3), "abc…");
+        assert_eq!(visible_text("a\u{202e}b\u{200b}c\u{feff}", 10), "a\u{fffd}b\u{fffd}c\u{fffd}");
+        assert_eq!(visible_text("naïve\tשלום 👩\u{200d}🚀\n", 100), "naïve\tשלום 👩\u{200d}🚀\n");
+        assert_eq!(visible_text("abcdef", 3), "abc…");
     }
 }

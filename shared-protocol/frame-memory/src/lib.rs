@@ -29,7 +29,7 @@
 //! Frame `n` always lies in slot `n % 3`. Each slot is a *seqlock*: a sequence number around data that one side writes
 //! and the other side copies optimistically.
 //!
-//! ## Writer steps ([`FrameMemoryWriter::put`])
+//! ## Writer steps ([`FrameMemoryWriter::write_frame`])
 //!
 //! 1. Take the next frame number `n` and its slot `s = n % 3`, the slot that was written longest ago.
 //! 2. Make `sequences[s]` odd. From here on, every copy from slot `s` is invalid.
@@ -37,7 +37,7 @@
 //! 4. Make `sequences[s]` even again, 2 higher than before.
 //! 5. Store `n` in `newest`. From here on, readers find the frame.
 //!
-//! ## Reader steps ([`FrameMemoryReader::take`])
+//! ## Reader steps ([`FrameMemoryReader::copy_frame`])
 //!
 //! 1. Load `newest`. If it is the number of the last frame taken, return [`FrameCopy::NoNewFrame`].
 //! 2. Load `sequences[newest % 3]` as `before`.

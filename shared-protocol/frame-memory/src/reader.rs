@@ -18,7 +18,7 @@ use std::{
 /// The maximum number of copies before a frame is reported as torn, no matter how the writer behaves.
 const MAX_COPY_ATTEMPTS: usize = 2;
 
-/// The result of [`FrameMemoryReader::take`].
+/// The result of [`FrameMemoryReader::copy_frame`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FrameCopy {
     /// There is no new frame.
@@ -64,7 +64,7 @@ impl FrameMemoryReader {
 
     /// Copies the newest frame into `pixels`: rows from the top, premultiplied, as many pixels as both sides have.
     /// Never blocks and makes at most two copies, no matter how the writer behaves.
-    pub fn take(&mut self, pixels: &mut [[u8; 4]]) -> FrameCopy {
+    pub fn copy_frame(&mut self, pixels: &mut [[u8; 4]]) -> FrameCopy {
         for _ in 0..MAX_COPY_ATTEMPTS {
             let newest = self.mapping.newest().load(Ordering::Acquire);
             if newest == self.last_frame {

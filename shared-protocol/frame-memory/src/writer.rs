@@ -25,7 +25,7 @@ impl FrameMemoryWriter {
     }
 
     /// Publishes a frame and returns its number, starting at 1. Never blocks. The crate documentation explains the steps.
-    pub fn put(&mut self, pixels: &[[u8; 4]]) -> u64 {
+    pub fn write_frame(&mut self, pixels: &[[u8; 4]]) -> u64 {
         self.last_frame += 1;
         let slot = slot_of(self.last_frame);
         let sequence = self.mapping.sequence(slot);

@@ -25,13 +25,13 @@ fn the_newest_frame_comes_through_and_comes_once() {
     let memory = FrameMemory::new(WIDTH, HEIGHT).unwrap();
     let (mut reader, mut writer) = (memory.reader().unwrap(), writer(&memory));
     let mut seen = frame(0);
-    assert_eq!(reader.take(&mut seen), FrameCopy::NoNewFrame);
+    assert_eq!(reader.copy_frame(&mut seen), FrameCopy::NoNewFrame);
     for value in 1..=20 {
-        writer.put(&frame(value));
+        writer.write_frame(&frame(value));
         if value % 3 == 0 {
-            assert_eq!(reader.take(&mut seen), FrameCopy::Frame);
+            assert_eq!(reader.copy_frame(&mut seen), FrameCopy::Frame);
             assert_eq!(seen, frame(value));
-            assert_eq!(reader.take(&mut seen), FrameCopy::NoNewFrame);
+            assert_eq!(reader.copy_frame(&mut seen), FrameCopy::NoNewFrame);
         }
     }
 }
@@ -43,15 +43,15 @@ fn every_reader_finds_the_newest_frame_whenever_it_comes() {
     let mut first = memory.reader().unwrap();
     let mut seen = frame(0);
     for value in 1..=7 {
-        writer.put(&frame(value));
+        writer.write_frame(&frame(value));
     }
     let mut late = memory.reader().unwrap();
     for reader in [&mut first, &mut late] {
         assert!(reader.has_new_frame());
-        assert_eq!(reader.take(&mut seen), FrameCopy::Frame);
+        assert_eq!(reader.copy_frame(&mut seen), FrameCopy::Frame);
         assert_eq!(seen, frame(7));
         assert!(!reader.has_new_frame());
-        assert_eq!(reader.take(&mut seen), FrameCopy::NoNewFrame);
+        assert_eq!(reader.copy_frame(&mut seen), FrameCopy::NoNewFrame);
     }
 }
 
@@ -61,12 +61,12 @@ fn a_frame_is_whole_or_said_to_be_torn() {
     let (mut reader, mut writer) = (memory.reader().unwrap(), writer(&memory));
     let worker = std::thread::spawn(move || {
         for value in 0..20_000u32 {
-            writer.put(&frame(value as u8));
+            writer.write_frame(&frame(value as u8));
         }
     });
     let (mut seen, mut frames) = (frame(0), 0);
     while !worker.is_finished() || frames == 0 {
-        match reader.take(&mut seen) {
+        match reader.copy_frame(&mut seen) {
             FrameCopy::Frame => {
                 frames += 1;
                 assert!(seen.iter().all(|pixel| *pixel == seen[0]));
@@ -86,7 +86,7 @@ fn nobody_can_change_the_size() {
     assert!(ftruncate(&copy, 0).is_err());
     assert!(ftruncate(&copy, 1 << 30).is_err());
     assert!(rustix::fs::fcntl_add_seals(&copy, rustix::fs::SealFlags::WRITE).is_err());
-    assert_eq!(memory.reader().unwrap().take(&mut frame(0)), FrameCopy::NoNewFrame);
+    assert_eq!(memory.reader().unwrap().copy_frame(&mut frame(0)), FrameCopy::NoNewFrame);
 }
 
 #[test]
@@ -120,8 +120,8 @@ proptest! {
             // Hits the header more often than the pixels.
             let offset = if offset % 2 == 0 { offset % 32 } else { offset };
             let _ = file.write_at(&bytes, offset as u64);
-            prop_assert!(matches!(reader.take(&mut seen), FrameCopy::NoNewFrame | FrameCopy::Frame | FrameCopy::Torn));
-            reader.take(&mut []);
+            prop_assert!(matches!(reader.copy_frame(&mut seen), FrameCopy::NoNewFrame | FrameCopy::Frame | FrameCopy::Torn));
+            reader.copy_frame(&mut []);
         }
     }
 }
@@ -140,7 +140,7 @@ fn a_hostile_writer_beside_the_reader() {
     });
     let mut seen = frame(0);
     while !worker.is_finished() {
-        reader.take(&mut seen);
+        reader.copy_frame(&mut seen);
     }
     worker.join().unwrap();
 }

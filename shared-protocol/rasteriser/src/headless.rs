@@ -53,7 +53,7 @@ pub fn render_ui_in(
     for pass in 1..=MAX_PASSES {
         let mut output = context.run_ui(input(size, pixels_per_point, pass), &mut ui);
         rasteriser.update_textures(&mut output.textures_delta);
-        let is_last = pass == MAX_PASSES || (pass >= MIN_PASSES && !wants_another_pass(&output));
+        let is_last = pass == MAX_PASSES || (pass >= MIN_PASSES && !needs_another_pass(&output));
         if is_last {
             let shapes = std::mem::take(&mut output.shapes);
             let primitives = context.tessellate(shapes, output.pixels_per_point);
@@ -90,6 +90,6 @@ fn input(size: Vec2, pixels_per_point: f32, pass: u32) -> RawInput {
     input
 }
 
-fn wants_another_pass(output: &FullOutput) -> bool {
+fn needs_another_pass(output: &FullOutput) -> bool {
     output.viewport_output.get(&ViewportId::ROOT).is_some_and(|viewport| viewport.repaint_delay.is_zero())
 }

@@ -147,19 +147,19 @@ impl TrianglePaint {
         match self {
             Self::Solid(colour) => blend::paint_run(run, *colour),
             Self::Gradient { colour } => {
-                let colour = colour.along_row(first_x, y);
+                let colour = colour.at_row(first_x, y);
                 for (step, target) in (0_u16..).zip(run) {
-                    blend::paint_over(target, rounded(colour.at(step)));
+                    blend::paint_over(target, rounded(colour.value_at(step)));
                 }
             }
             Self::Textured { colour, texel, filter } => {
-                let colour = colour.along_row(first_x, y);
-                let texel = texel.along_row(first_x, y);
+                let colour = colour.at_row(first_x, y);
+                let texel = texel.at_row(first_x, y);
                 for (step, target) in (0_u16..).zip(run) {
-                    let [x, y] = texel.at(step);
+                    let [x, y] = texel.value_at(step);
                     let sampled = texture.sample(TexelPosition { x, y }, *filter);
                     if sampled != blend::TRANSPARENT {
-                        blend::paint_over(target, blend::multiply(rounded(colour.at(step)), sampled));
+                        blend::paint_over(target, blend::multiply(rounded(colour.value_at(step)), sampled));
                     }
                 }
             }
@@ -208,7 +208,7 @@ impl<const N: usize> Ramp<N> {
 
     /// Returns the values at pixel centres from column `first_x`.
     #[inline]
-    fn along_row(&self, first_x: usize, y: usize) -> RowRamp<N> {
+    fn at_row(&self, first_x: usize, y: usize) -> RowRamp<N> {
         let across = first_x as f64 + 0.5 - self.origin[0];
         let down = y as f64 + 0.5 - self.origin[1];
         RowRamp {
@@ -228,7 +228,7 @@ struct RowRamp<const N: usize> {
 
 impl<const N: usize> RowRamp<N> {
     #[inline]
-    fn at(&self, step: u16) -> [f32; N] {
+    fn value_at(&self, step: u16) -> [f32; N] {
         let step = f32::from(step);
         let mut values = self.start;
         for (value, per_step) in values.iter_mut().zip(&self.step) {

@@ -41,7 +41,7 @@ impl SystemFontList {
     /// Returns as few fonts as possible that together cover these characters, the most specific first. Characters that
     /// no font covers are ignored.
     pub fn find(&self, characters: &BTreeSet<char>) -> Vec<FontFile> {
-        let region = CjkRegion::of(&self.locale, characters.iter().copied());
+        let region = CjkRegion::for_locale(&self.locale, characters.iter().copied());
         let mut by_group: BTreeMap<ScriptGroup, Vec<char>> = BTreeMap::new();
         for character in characters {
             by_group.entry(group_of(*character)).or_default().push(*character);
@@ -82,7 +82,7 @@ impl FallbackFonts {
     /// Finds system fonts for the missing characters and adds them. Returns whether text may look different now. Reads
     /// files.
     pub fn load_wanted(&self) -> bool {
-        let wanted = self.take_wanted();
+        let wanted = self.take_requested();
         if wanted.is_empty() {
             return false;
         }

@@ -21,7 +21,7 @@ pub struct FallbackFonts {
 struct FallbackState {
     fonts: Vec<LoadedFont>,
     missing: BTreeSet<char>,
-    /// Characters that were already returned by `take_wanted`; each is requested once.
+    /// Characters that were already returned by `take_requested`; each is requested once.
     requested: BTreeSet<char>,
 }
 
@@ -43,7 +43,7 @@ impl FallbackFonts {
     }
 
     /// Returns the characters that were drawn as boxes and that no earlier call returned.
-    pub fn take_wanted(&self) -> BTreeSet<char> {
+    pub fn take_requested(&self) -> BTreeSet<char> {
         let mut state = self.state();
         let wanted = std::mem::take(&mut state.missing);
         state.requested.extend(wanted.iter().copied());

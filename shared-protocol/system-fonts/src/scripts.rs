@@ -79,7 +79,7 @@ pub(crate) enum CjkRegion {
 
 impl CjkRegion {
     /// Determines the region from the locale, otherwise from neighbouring characters, otherwise mainland China.
-    pub(crate) fn of(locale: &str, characters: impl IntoIterator<Item = char>) -> Self {
+    pub(crate) fn for_locale(locale: &str, characters: impl IntoIterator<Item = char>) -> Self {
         use unicode_script::Script as S;
         if let Some(region) = Self::of_locale(locale) {
             return region;
@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn ideographs_take_the_forms_of_the_locale_then_of_the_text() {
-        let region = |locale: &str, text: &str| CjkRegion::of(locale, text.chars());
+        let region = |locale: &str, text: &str| CjkRegion::for_locale(locale, text.chars());
         assert_eq!(region("ja_JP.UTF-8", "中文"), CjkRegion::Japan);
         assert_eq!(region("zh_TW.UTF-8", "中文"), CjkRegion::Taiwan);
         assert_eq!(region("zh_HK", "中文"), CjkRegion::HongKong);

@@ -59,7 +59,7 @@ fn every_line_is_drawn_and_not_a_box() {
     for (script, line) in LINES {
         assert_eq!(missing(&mut fonts, line), Vec::<char>::new(), "{script} with {:?}", fallback.names());
     }
-    assert!(fallback.take_wanted().is_empty(), "nothing is asked for twice");
+    assert!(fallback.take_requested().is_empty(), "nothing is asked for twice");
     let names = fallback.names();
     assert!(names.len() <= 10, "one font for each script, not one for each character: {names:?}");
 }

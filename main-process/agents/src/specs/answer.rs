@@ -1,6 +1,6 @@
 //! Answers within bounds: where one would be too large for a message, it holds fewer items and says so.
 
-use super::{BundleChanges, links, of};
+use super::{BundleChanges, bundles_of, links};
 use bundles::{BundleToolEnvelope, Bundles, call, plan};
 use mcp_server::{AgentCall, AgentView, MAX_ENVELOPE_BYTES, RawEnvelope};
 use serde_json::{Value, json};
@@ -13,19 +13,19 @@ const MAX_TRIES: usize = 8;
 const CUT: &str = "the byte budget of one answer is used up";
 
 pub(super) fn answer(tool: &str, call: &AgentCall, changes: &dyn BundleChanges) -> RawEnvelope {
-    let bundles = of(&call.view);
+    let bundles = bundles_of(&call.view);
     let arguments = Value::Object(call.arguments.clone());
     if tool == "apply_changes" {
         let arguments = changes.arguments(call);
-        return written(applied(call, &arguments, changes), &call.view);
+        return encode_envelope(apply_or_dry_run(call, &arguments, changes), &call.view);
     }
     within_bounds(bundles, tool, arguments, &call.view)
 }
 
 /// A dry run, or the change itself if the caller may make it.
-fn applied(call: &AgentCall, arguments: &Value, changes: &dyn BundleChanges) -> BundleToolEnvelope {
+fn apply_or_dry_run(call: &AgentCall, arguments: &Value, changes: &dyn BundleChanges) -> BundleToolEnvelope {
     let result = changes.base(call).and_then(|base| {
-        let plan = plan(base.as_ref().unwrap_or(of(&call.view)), arguments)?;
+        let plan = plan(base.as_ref().unwrap_or(bundles_of(&call.view)), arguments)?;
         match plan.is_dry_run() || !plan.is_possible() {
             true => plan.answer(),
             false => changes.apply(call, &plan),
@@ -51,7 +51,7 @@ fn within_bounds(bundles: &Bundles, tool: &str, mut arguments: Value, view: &Age
             set_meta(&mut envelope, "cut", CUT.into());
         }
         let count = items(&envelope);
-        let answer = written(envelope, view);
+        let answer = encode_envelope(envelope, view);
         let size = answer.json.len();
         if size <= MAX_ENVELOPE_BYTES {
             return answer;
@@ -60,7 +60,7 @@ fn within_bounds(bundles: &Bundles, tool: &str, mut arguments: Value, view: &Age
         let fewer =
             count.map(|count| (count * MAX_ENVELOPE_BYTES / size * 9 / 10).min(count.saturating_sub(1)));
         match fewer.filter(|fewer| *fewer > 0) {
-            Some(fewer) if ask_for_fewer(tool, &mut arguments, fewer) => {}
+            Some(fewer) if reduce_page_size(tool, &mut arguments, fewer) => {}
             _ => break,
         }
     }
@@ -68,7 +68,7 @@ fn within_bounds(bundles: &Bundles, tool: &str, mut arguments: Value, view: &Age
         "The answer would hold more than {MAX_ENVELOPE_BYTES} bytes: ask for less (fewer entities, summaries, no schemas, no reference graph)"
     );
     let refusal = Refusal::new(RefusalCode::LimitExceeded, message);
-    written(BundleToolEnvelope { tool: tool.to_owned(), result: Err(refusal) }, view)
+    encode_envelope(BundleToolEnvelope { tool: tool.to_owned(), result: Err(refusal) }, view)
 }
 
 /// How many items an answer holds, by what it says itself.
@@ -82,7 +82,7 @@ fn items(envelope: &BundleToolEnvelope) -> Option<usize> {
 }
 
 /// False for a tool that cannot be asked for fewer.
-fn ask_for_fewer(tool: &str, arguments: &mut Value, fewer: usize) -> bool {
+fn reduce_page_size(tool: &str, arguments: &mut Value, fewer: usize) -> bool {
     let argument = match tool {
         "list_entities" | "list_entity_summaries" | "search_entities" => "limit",
         "get_bundle_snapshot" => "maxEntities",
@@ -124,7 +124,7 @@ fn set_meta(envelope: &mut BundleToolEnvelope, key: &str, value: OrderedValue) {
 }
 
 /// An envelope as it is sent, with the state that it is of.
-pub(super) fn written(mut envelope: BundleToolEnvelope, view: &AgentView) -> RawEnvelope {
+pub(super) fn encode_envelope(mut envelope: BundleToolEnvelope, view: &AgentView) -> RawEnvelope {
     // Bundles that are served by themselves have no revision; each state of theirs has a number.
     let revision = view.workspace.as_ref().map_or(view.generation, |workspace| workspace.revision().0);
     set_meta(&mut envelope, "revision", usize::try_from(revision).unwrap_or(usize::MAX).into());

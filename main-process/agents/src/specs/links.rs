@@ -93,7 +93,7 @@ mod tests {
                 from: entity(id),
                 to: TraceLinkEnd::Node(NodeId::from_bits(bits)),
                 relation: "runs on".to_owned(),
-                seen: (TraceLinkFingerprint::of(b""), TraceLinkFingerprint::of(b"")),
+                seen: (TraceLinkFingerprint::hash(b""), TraceLinkFingerprint::hash(b"")),
             },
             from: TraceLinkEndView { title: id.to_owned(), board: None, state: TraceLinkEndState::Same },
             to: TraceLinkEndView { title: "Web".to_owned(), board: None, state },

@@ -15,7 +15,7 @@ pub(crate) use answer::not_allowed;
 pub(crate) use proposing::ProposedChanges;
 
 use bundles::{Bundle, BundleChangePlan, BundleToolResponse, Bundles};
-use mcp_server::{AgentCall, AgentSurface, AgentView, FoundEntity, shown};
+use mcp_server::{AgentCall, AgentSurface, AgentView, FoundEntity, escape_hidden};
 use serde_json::{Value, json};
 use shared_protocol::{Change, Refusal, trace_link::TraceLinksView};
 use std::sync::{Arc, LazyLock};
@@ -55,7 +55,7 @@ pub(crate) fn add_to(surface: &mut AgentSurface, changes: &Arc<dyn BundleChanges
 }
 
 /// Those of a view; none without a workspace.
-fn of(view: &AgentView) -> &Bundles {
+fn bundles_of(view: &AgentView) -> &Bundles {
     static NONE: LazyLock<Bundles> = LazyLock::new(Bundles::default);
     view.specs::<PublishedBundles>().map_or(&NONE, |shown| &shown.0)
 }
@@ -66,7 +66,7 @@ impl mcp_server::SpecsView for PublishedBundles {
         bundles
             .map(|bundle: &Bundle| {
                 let name = bundle.manifest().metadata("name").unwrap_or(bundle.id());
-                json!({ "id": bundle.id(), "name": shown(name), "entities": bundle.entity_count() })
+                json!({ "id": bundle.id(), "name": escape_hidden(name), "entities": bundle.entity_count() })
             })
             .collect()
     }
@@ -76,7 +76,7 @@ impl mcp_server::SpecsView for PublishedBundles {
     }
 
     /// Trace links show the current state; a draft is checked against them at review.
-    fn drafted(&self, changes: &[Change]) -> Option<Arc<dyn mcp_server::SpecsView>> {
+    fn with_changes(&self, changes: &[Change]) -> Option<Arc<dyn mcp_server::SpecsView>> {
         let bundles = proposing::with_draft(&self.0, changes)?;
         Some(Arc::new(Self(Arc::new(bundles), Arc::clone(&self.1))))
     }
@@ -90,7 +90,7 @@ impl mcp_server::SpecsView for PublishedBundles {
                 bundle_id: bundle.id().to_owned(),
                 entity_type: entity.entity_type().to_owned(),
                 id: entity.id().to_owned(),
-                title: shown(entity.title().unwrap_or_default()).into_owned(),
+                title: escape_hidden(entity.title().unwrap_or_default()).into_owned(),
             })
             .collect()
     }

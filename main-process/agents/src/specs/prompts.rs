@@ -1,6 +1,6 @@
 //! The prompts, and completing their arguments.
 
-use super::of;
+use super::bundles_of;
 use bundles::{PROMPTS, complete, prompt};
 use mcp_server::{CompletionRequest, CompletionValues, SurfacePrompt};
 use serde_json::Value;
@@ -20,9 +20,9 @@ pub(super) fn all() -> impl Iterator<Item = SurfacePrompt> {
             &arguments,
             |call| {
                 let arguments = Value::Object(call.arguments.clone());
-                prompt(of(&call.view), known.name, &arguments).map_err(failure)
+                prompt(bundles_of(&call.view), known.name, &arguments).map_err(failure)
             },
-            |asked| completed(known.name, asked),
+            |asked| complete_argument(known.name, asked),
         )
     })
 }
@@ -33,8 +33,9 @@ fn title(name: &str) -> String {
 }
 
 /// Completions for an argument of a prompt or of a resource template.
-pub(super) fn completed(of_what: &str, asked: &CompletionRequest<'_>) -> CompletionValues {
-    let found = complete(of(asked.view), of_what, asked.argument, asked.typed, asked.given);
+pub(super) fn complete_argument(of_what: &str, asked: &CompletionRequest<'_>) -> CompletionValues {
+    let found =
+        complete(bundles_of(asked.view), of_what, asked.argument, asked.prefix, asked.filled_arguments);
     found.map(|found| CompletionValues { values: found.values, total: found.total }).unwrap_or_default()
 }
 

@@ -40,7 +40,9 @@ impl BundleChanges for ProposedChanges {
             return Ok(None);
         }
         let review = &call.view.review;
-        let draft = review.draft(Asked::of(call)?.proposal, &call.client).map_err(refused)?;
+        let draft = review
+            .draft(ProposalArguments::parse(call)?.proposal, &call.client)
+            .map_err(to_bundle_refusal)?;
         let shown = call.view.specs::<PublishedBundles>();
         Ok(draft.zip(shown).and_then(|(draft, shown)| with_draft(&shown.0, &draft.changes)))
     }
@@ -51,7 +53,7 @@ impl BundleChanges for ProposedChanges {
                 "Agents only observe now: ask for a dry run (dryRun: true). The designer can let agents propose changes: mode guarded",
             ));
         }
-        let asked = Asked::of(call)?;
+        let asked = ProposalArguments::parse(call)?;
         let draft = match (asked.proposal, asked.submit) {
             (Some(id), _) => DraftSelector::ById(id),
             (None, true) => DraftSelector::New,
@@ -68,7 +70,7 @@ impl BundleChanges for ProposedChanges {
             supersedes: asked.supersedes,
         });
         let proposed =
-            call.submit_and_wait(AgentRequest::Propose { draft, what, submit }).map_err(refused)?;
+            call.submit_and_wait(AgentRequest::Propose { draft, what, submit }).map_err(to_bundle_refusal)?;
         answer(call, plan, &proposed)
     }
 
@@ -78,7 +80,7 @@ impl BundleChanges for ProposedChanges {
 }
 
 #[derive(Default)]
-struct Asked {
+struct ProposalArguments {
     proposal: Option<ProposalId>,
     submit: bool,
     title: Option<String>,
@@ -86,8 +88,8 @@ struct Asked {
     supersedes: Option<ProposalId>,
 }
 
-impl Asked {
-    fn of(call: &AgentCall) -> Result<Self, Refusal> {
+impl ProposalArguments {
+    fn parse(call: &AgentCall) -> Result<Self, Refusal> {
         let wrong =
             |key: &str, what: &str| refusal(RefusalCode::BadRequest, format!("{key} must be {what}"), key);
         let text = |key: &str| match call.arguments.get(key) {
@@ -180,7 +182,7 @@ fn refusal(code: RefusalCode, message: String, field: &str) -> Refusal {
 }
 
 /// A refusal of the queue in the envelope of this contract.
-fn refused(refusal: Refusal) -> Refusal {
+fn to_bundle_refusal(refusal: Refusal) -> Refusal {
     let code = match refusal.code {
         code @ (RefusalCode::NotFound
         | RefusalCode::ValidationError

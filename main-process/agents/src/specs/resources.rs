@@ -1,6 +1,6 @@
 //! The resources: two fixed ones, and templates for the parts of each bundle.
 
-use super::{of, prompts};
+use super::{bundles_of, prompts};
 use bundles::{BundleResource, RESOURCES, TEMPLATES, read_resource};
 use mcp_server::{AgentView, ResourceDocument, ResourceInput, SurfaceResource};
 use shared_protocol::{Refusal, RefusalCode};
@@ -14,7 +14,8 @@ pub(super) fn all() -> impl Iterator<Item = SurfaceResource> {
 }
 
 fn resource(info: &'static BundleResource) -> SurfaceResource {
-    let text = |view: &AgentView, uri: &str| read_resource(of(view), uri).ok().map(|content| content.text);
+    let text =
+        |view: &AgentView, uri: &str| read_resource(bundles_of(view), uri).ok().map(|content| content.text);
     SurfaceResource {
         uri: info.uri,
         aliases: Vec::new(),
@@ -25,7 +26,7 @@ fn resource(info: &'static BundleResource) -> SurfaceResource {
         depends: &[ResourceInput::Specs],
         differs: Some(Arc::new(move |before, after, uri| text(before, uri) != text(after, uri))),
         read: Arc::new(|call, uri| {
-            let content = read_resource(of(&call.view), uri).map_err(prompts::failure)?;
+            let content = read_resource(bundles_of(&call.view), uri).map_err(prompts::failure)?;
             if content.text.len() > MAX_RESOURCE_BYTES {
                 let message = format!("{uri} holds more than {MAX_RESOURCE_BYTES} bytes");
                 return Err(Refusal::new(RefusalCode::LimitExceeded, message)
@@ -33,6 +34,6 @@ fn resource(info: &'static BundleResource) -> SurfaceResource {
             }
             Ok(ResourceDocument { mime: content.mime_type, text: content.text })
         }),
-        complete: Some(Arc::new(|asked| prompts::completed(info.uri, asked))),
+        complete: Some(Arc::new(|asked| prompts::complete_argument(info.uri, asked))),
     }
 }

@@ -12,7 +12,7 @@ const BYTES_A_TOKEN: usize = 4;
 const MAX_SURFACE_TOKENS: usize = 6_000;
 
 fn offered(surface: &AgentSurface) -> SurfaceDescription {
-    SurfaceDescription::of(surface, "0", McpMode::Observe)
+    SurfaceDescription::describe(surface, "0", McpMode::Observe)
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The tools. Each is answered on a thread that may take its time: a whole bundle is a lot to write.
 
-use super::{BundleChanges, answer, of};
-use bundles::{BundleToolEnvelope, TOOLS, critique};
+use super::{BundleChanges, answer, bundles_of};
+use bundles::{BundleToolEnvelope, TOOLS, begin_critique};
 use mcp_server::{AgentCall, RawEnvelope, RawStepFuture, RawToolStep, SurfaceTool, ToolHints};
 use serde_json::Value;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ pub(super) fn all(changes: &Arc<dyn BundleChanges>) -> impl Iterator<Item = Surf
         }
         let has_drafts = changes.has_drafts() && !writes && !OF_SCHEMAS.contains(&tool.name);
         let run = move |call| step(tool.name, call, Arc::clone(&changes));
-        let tool = SurfaceTool::own("bundles", words, input, hints, run);
+        let tool = SurfaceTool::with_own_envelope("bundles", words, input, hints, run);
         if has_drafts { tool.of_drafts() } else { tool }
     })
 }
@@ -30,7 +30,7 @@ pub(super) fn all(changes: &Arc<dyn BundleChanges>) -> impl Iterator<Item = Surf
 fn step(tool: &'static str, call: AgentCall, changes: Arc<dyn BundleChanges>) -> RawStepFuture {
     Box::pin(async move {
         let work = tokio::task::spawn_blocking(move || match tool {
-            CRITIQUE if call.can_sample || call.sampled.is_some() => criticise(&call),
+            CRITIQUE if call.can_sample || call.sampled.is_some() => run_critique(&call),
             _ => RawToolStep::Answer(answer::answer(tool, &call, changes.as_ref())),
         });
         work.await.unwrap_or_else(|error| {
@@ -41,16 +41,17 @@ fn step(tool: &'static str, call: AgentCall, changes: Arc<dyn BundleChanges>) ->
 }
 
 /// Asks the client's model, then judges what it said.
-fn criticise(call: &AgentCall) -> RawToolStep {
+fn run_critique(call: &AgentCall) -> RawToolStep {
     let arguments = Value::Object(call.arguments.clone());
-    let answered = |envelope: BundleToolEnvelope| -> RawEnvelope { answer::written(envelope, &call.view) };
-    let begun = match critique(of(&call.view), &arguments) {
+    let answered =
+        |envelope: BundleToolEnvelope| -> RawEnvelope { answer::encode_envelope(envelope, &call.view) };
+    let begun = match begin_critique(bundles_of(&call.view), &arguments) {
         Ok(begun) => begun,
         Err(envelope) => return RawToolStep::Answer(answered(*envelope)),
     };
     match &call.sampled {
         None => RawToolStep::Sample(begun.request.to_json()),
         Some(Ok(reply)) => RawToolStep::Answer(answered(begun.answer(&reply.text, &reply.model))),
-        Some(Err(problem)) => RawToolStep::Answer(answered(begun.failed(problem))),
+        Some(Err(problem)) => RawToolStep::Answer(answered(begun.failure_envelope(problem))),
     }
 }

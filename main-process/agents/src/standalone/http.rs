@@ -42,7 +42,7 @@ pub fn serve_http(
             .map_err(|error| internal(format!("the server did not start: {error}")))?
     };
     let url = format!("http://{}/mcp", edge.address());
-    let listening = Listening { discovery: announce(&url, &token)?, url };
+    let listening = Listening { discovery: record_address(&url, &token)?, url };
     ready(&listening);
     stopped();
     drop(fs::remove_file(&listening.discovery));
@@ -52,7 +52,7 @@ pub fn serve_http(
     Ok(())
 }
 
-fn announce(url: &str, token: &InstanceToken) -> Result<PathBuf, Refusal> {
+fn record_address(url: &str, token: &InstanceToken) -> Result<PathBuf, Refusal> {
     let unwritten = |error: String| {
         Refusal::new(
             RefusalCode::StorageError,

@@ -26,7 +26,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 use tokio::sync::watch;
-use workspace::now;
+use workspace::time_and_seed;
 
 pub(super) struct LoadedBundles {
     /// Held while files are written or read again; readers have the view.
@@ -77,7 +77,7 @@ impl LoadedBundles {
     }
 
     /// Reads again what changed on the disk: these files, or whichever they are.
-    pub(super) fn follow(&self, paths: Option<&BTreeSet<PathBuf>>) {
+    pub(super) fn reload_changed(&self, paths: Option<&BTreeSet<PathBuf>>) {
         let mut bundles = self.lock();
         let followed = match paths {
             Some(paths) => paths.iter().try_fold(false, |any, path| Ok(bundles.reload_file(path)? || any)),
@@ -127,7 +127,7 @@ impl AgentWorkbench for LoadedBundles {
         self.view.load_full()
     }
 
-    fn changed(&self) -> watch::Receiver<u64> {
+    fn watch_changes(&self) -> watch::Receiver<u64> {
         self.changed.subscribe()
     }
 
@@ -156,7 +156,7 @@ impl AgentWorkbench for LoadedBundles {
     }
 
     fn now(&self) -> u64 {
-        now().time
+        time_and_seed().time
     }
 }
 

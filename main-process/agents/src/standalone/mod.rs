@@ -37,7 +37,7 @@ pub fn sources(folders: &[PathBuf], config: Option<&PathBuf>) -> Result<Vec<Bund
 /// Loads the bundles. Reports those that cannot be loaded; fails if none can.
 pub fn load(sources: &[BundleSource], report: impl Fn(&str)) -> Result<Bundles, Refusal> {
     let bundles = Bundles::load(sources);
-    for (source, error) in bundles.failed() {
+    for (source, error) in bundles.load_failures() {
         report(&format!("the bundle {} is skipped: {error}", source.id));
     }
     if bundles.iter().len() == 0 {

@@ -26,7 +26,7 @@ pub(super) struct Running {
 pub(super) fn start(what: StandaloneBundles, report: impl Fn(&str)) -> Result<Running, Refusal> {
     let bundles = load(&what.sources, report)?;
     let loaded = Arc::new(LoadedBundles::new(bundles, what.mode, what.approval));
-    watch::follow(&loaded);
+    watch::watch_bundles(&loaded);
     let changes: Arc<dyn BundleChanges> = Arc::clone(&loaded) as _;
     let mut surface = AgentSurface::new(INSTRUCTIONS);
     specs::add_to(&mut surface, &changes);

@@ -34,7 +34,7 @@ pub fn serve_stdio(what: StandaloneBundles, report: impl Fn(&str)) -> Result<(),
     let service = running.service.clone();
     running.runtime.block_on(async move {
         match tokio::net::UnixStream::from_std(theirs) {
-            Ok(stream) => service.converse(stream).await,
+            Ok(stream) => service.serve_bridge_stream(stream).await,
             Err(error) => tracing::error!(%error, "the conversation did not begin"),
         }
     });

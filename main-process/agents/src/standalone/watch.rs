@@ -18,37 +18,37 @@ const QUIET: Duration = Duration::from_millis(60);
 const LONGEST: Duration = Duration::from_millis(500);
 
 /// Follows until the process ends. Without it, edits are seen by `validate_bundle` alone.
-pub(super) fn follow(loaded: &Arc<LoadedBundles>) {
+pub(super) fn watch_bundles(loaded: &Arc<LoadedBundles>) {
     let (sender, news) = bounded(MAX_WAITING_CHANGES);
     let loaded = Arc::clone(loaded);
     let watch = match FolderWatcher::start(sender) {
         Ok(watch) => watch,
         Err(error) => return tracing::error!(%error, "edits by other programs are not noticed"),
     };
-    let run = move || Follower { loaded, watch, news }.run();
+    let run = move || BundleFolderWatch { loaded, watch, changes: news }.run();
     if let Err(error) = std::thread::Builder::new().name("bundle-files".to_owned()).spawn(run) {
         tracing::error!(%error, "edits by other programs are not noticed");
     }
 }
 
-struct Follower {
+struct BundleFolderWatch {
     loaded: Arc<LoadedBundles>,
     watch: FolderWatcher,
-    news: Receiver<FolderChange>,
+    changes: Receiver<FolderChange>,
 }
 
-impl Follower {
+impl BundleFolderWatch {
     fn run(mut self) {
         self.watch_folders();
         while let Some(paths) = self.wait() {
-            self.loaded.follow(paths.as_ref());
+            self.loaded.reload_changed(paths.as_ref());
             self.watch_folders();
         }
     }
 
     fn watch_folders(&mut self) {
         if self.watch.watch(&self.loaded.folders()) {
-            self.loaded.follow(None);
+            self.loaded.reload_changed(None);
         }
     }
 
@@ -60,10 +60,10 @@ impl Follower {
             FolderChange::Path(path) => drop(paths.insert(path)),
             FolderChange::Everything => everything = true,
         };
-        take(self.news.recv().ok()?);
+        take(self.changes.recv().ok()?);
         let latest = Instant::now() + LONGEST;
         while Instant::now() < latest {
-            match self.news.recv_timeout(QUIET) {
+            match self.changes.recv_timeout(QUIET) {
                 Ok(news) => take(news),
                 Err(RecvTimeoutError::Timeout) => break,
                 Err(RecvTimeoutError::Disconnected) => return None,

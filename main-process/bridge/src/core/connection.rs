@@ -37,11 +37,11 @@ pub(super) struct ConnectAttempts {
 }
 
 impl ConnectAttempts {
-    fn one() -> Self {
+    fn single() -> Self {
         Self { left: 0, wait: INITIAL_BACKOFF, launched: false }
     }
 
-    fn several(launched: bool) -> Self {
+    fn repeated(launched: bool) -> Self {
         Self { left: MAX_RETRIES, wait: INITIAL_BACKOFF, launched }
     }
 }
@@ -61,7 +61,7 @@ impl BridgeCore {
     /// Starts a connection attempt unless one is already in progress.
     pub(super) fn connect_if_needed(&mut self) {
         if matches!(self.connection, BridgeConnectionState::Idle | BridgeConnectionState::Unreachable) {
-            self.connection = BridgeConnectionState::Connecting(ConnectAttempts::one());
+            self.connection = BridgeConnectionState::Connecting(ConnectAttempts::single());
             self.actions.push(BridgeAction::Connect);
         }
     }
@@ -86,7 +86,7 @@ impl BridgeCore {
     pub(super) fn on_connected(&mut self) {
         let attempts = match self.connection {
             BridgeConnectionState::Connecting(attempts) => attempts,
-            _ => ConnectAttempts::one(),
+            _ => ConnectAttempts::single(),
         };
         match self.session.initialize_params.clone() {
             Some(hello) => {
@@ -138,7 +138,7 @@ impl BridgeCore {
         let attempts = match self.connection {
             BridgeConnectionState::Idle => return,
             BridgeConnectionState::Resuming(attempts) => attempts,
-            _ => ConnectAttempts::several(false),
+            _ => ConnectAttempts::repeated(false),
         };
         tracing::warn!(reason, "lost the connection to Draftboard");
         self.own_requests.clear();
@@ -169,7 +169,7 @@ impl BridgeCore {
             self.queued.iter().any(|(_, request)| needs_draftboard(request)) || !self.listens.is_empty();
         if attempts.left == 0 && self.settings.may_launch && wanted && !attempts.launched {
             self.actions.push(BridgeAction::Launch);
-            attempts = ConnectAttempts::several(true);
+            attempts = ConnectAttempts::repeated(true);
         }
         if attempts.left > 0 {
             self.actions.push(BridgeAction::ConnectAfter(attempts.wait));

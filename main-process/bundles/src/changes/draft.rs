@@ -38,7 +38,7 @@ impl<'a> EntityDrafts<'a> {
     }
 
     /// Returns a draft of the entity with a type and an id.
-    pub(super) fn of(&self, kind: usize, id: &str) -> Option<EntityDraft> {
+    pub(super) fn get_or_load(&self, kind: usize, id: &str) -> Option<EntityDraft> {
         if let Some((_, draft)) = self.touched.get(id) {
             return (draft.kind == kind && draft.data.is_some()).then(|| draft.clone());
         }
@@ -55,7 +55,7 @@ impl<'a> EntityDrafts<'a> {
     }
 
     /// Returns the draft of an entity that this batch deleted.
-    pub(super) fn deleted(&self, id: &str) -> Option<&EntityDraft> {
+    pub(super) fn find_deleted(&self, id: &str) -> Option<&EntityDraft> {
         self.touched.get(id).map(|(_, draft)| draft).filter(|draft| draft.data.is_none())
     }
 
@@ -101,7 +101,7 @@ impl<'a> EntityDrafts<'a> {
     }
 
     /// All drafts, in the order in which they were first touched.
-    pub(super) fn touched(&self) -> Vec<(&str, &EntityDraft)> {
+    pub(super) fn touched_entities(&self) -> Vec<(&str, &EntityDraft)> {
         let mut touched: Vec<_> = self.touched.iter().collect();
         touched.sort_by_key(|(_, (order, _))| *order);
         touched.into_iter().map(|(id, (_, draft))| (id.as_str(), draft)).collect()

@@ -18,12 +18,12 @@ pub use commit::{BundleCommitError, commit};
 pub use plan::{BundleChangePlan, PlannedFileEdit, plan};
 pub(crate) use write_ahead::recover;
 
-use crate::{Bundles, envelope::BundleToolResponse};
+use crate::{Bundles, envelope::ToolResult};
 use serde_json::Value;
 use shared_protocol::{Refusal, RefusalCode};
 
 /// Performs a dry run. Refuses a write, which this read-only caller cannot allow.
-pub(crate) fn preview(bundles: &Bundles, arguments: &Value) -> Result<BundleToolResponse, Refusal> {
+pub(crate) fn preview(bundles: &Bundles, arguments: &Value) -> ToolResult {
     let plan = plan(bundles, arguments)?;
     if plan.is_dry_run() {
         return plan.answer();
@@ -34,7 +34,7 @@ pub(crate) fn preview(bundles: &Bundles, arguments: &Value) -> Result<BundleTool
 }
 
 /// Performs a dry run, or plans and writes the changes.
-pub(crate) fn apply(bundles: &mut Bundles, arguments: &Value) -> Result<BundleToolResponse, Refusal> {
+pub(crate) fn apply(bundles: &mut Bundles, arguments: &Value) -> ToolResult {
     let plan = plan(bundles, arguments)?;
     let answer = plan.answer()?;
     if plan.is_dry_run() {

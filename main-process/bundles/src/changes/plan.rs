@@ -5,7 +5,11 @@ use super::{
     request::{ApplyChangesRequest, EntityOperation},
     result::ChangeResult,
 };
-use crate::{BundleFinding, Bundles, envelope::BundleToolResponse, files::BundlePath};
+use crate::{
+    BundleFinding, Bundles,
+    envelope::{BundleToolResponse, ToolResult},
+    files::BundlePath,
+};
 use serde_json::Value;
 use shared_protocol::{OrderedValue, Refusal, RefusalCode};
 use std::sync::Arc;
@@ -100,12 +104,12 @@ impl BundleChangePlan {
     }
 
     /// Returns the response of `apply_changes`: the planned effect for a dry run, otherwise the applied effect.
-    pub fn answer(&self) -> Result<BundleToolResponse, Refusal> {
+    pub fn answer(&self) -> ToolResult {
         self.answer_as(!self.is_dry_run())
     }
 
     /// Like [`Self::answer`], for changes that are not a dry run but may still wait for review.
-    pub fn answer_as(&self, is_written: bool) -> Result<BundleToolResponse, Refusal> {
+    pub fn answer_as(&self, is_written: bool) -> ToolResult {
         let results = |applied: bool| -> OrderedValue {
             let numbered = self.results.iter().enumerate();
             numbered.map(|(index, result)| result.to_data(index, applied)).collect::<Vec<_>>().into()
@@ -144,7 +148,7 @@ impl BundleChangePlan {
         ]);
         let diagnostics = self.results.iter().flat_map(ChangeResult::finding_data).collect();
         let meta = [("changesCount", self.results.len().into())];
-        Ok(BundleToolResponse::new(data).of(&self.bundle_id).meta(meta).diagnostics(diagnostics))
+        Ok(BundleToolResponse::new(data).with_bundle_id(&self.bundle_id).meta(meta).diagnostics(diagnostics))
     }
 }
 

@@ -49,13 +49,15 @@ impl<'a> ChangePlanner<'a> {
                 let Some(field_path) = field_path else {
                     return Err(Refusal::new(RefusalCode::BadRequest, "Update operation requires fieldPath"));
                 };
-                let draft =
-                    kind.and_then(|kind| self.drafts.of(kind, &change.entity_id)).ok_or_else(unknown)?;
+                let draft = kind
+                    .and_then(|kind| self.drafts.get_or_load(kind, &change.entity_id))
+                    .ok_or_else(unknown)?;
                 self.update(draft, change, field_path, value.as_ref(), result)
             }
             EntityOperation::Delete => {
-                let draft =
-                    kind.and_then(|kind| self.drafts.of(kind, &change.entity_id)).ok_or_else(unknown)?;
+                let draft = kind
+                    .and_then(|kind| self.drafts.get_or_load(kind, &change.entity_id))
+                    .ok_or_else(unknown)?;
                 self.delete(draft, change, result)
             }
         }
@@ -93,8 +95,11 @@ impl<'a> ChangePlanner<'a> {
         if self.drafts.is_taken(kind, &path) {
             return Err(invalid(format!("The file {path} is there already; choose another id")));
         }
-        let before =
-            self.drafts.deleted(id).filter(|draft| draft.path == path).and_then(|draft| draft.before.clone());
+        let before = self
+            .drafts
+            .find_deleted(id)
+            .filter(|draft| draft.path == path)
+            .and_then(|draft| draft.before.clone());
         self.check_schema(kind, &data, result, "Schema validation failed")?;
         result.file = Some(path.to_string());
         let draft =
@@ -127,7 +132,7 @@ impl<'a> ChangePlanner<'a> {
                 RefusalCode::ValidationError.as_str(),
                 format!("Unknown field: {field_path}"),
             );
-            result.findings.push(finding.at(field_path));
+            result.findings.push(finding.with_field(field_path));
             if self.request.validate == CheckPolicy::Strict {
                 return Err(invalid(format!(
                     "Field '{field_path}' does not exist in {} schema. Updates cannot create new fields.",
@@ -239,7 +244,7 @@ impl<'a> ChangePlanner<'a> {
                 let severity =
                     if is_strict { BundleFindingSeverity::Error } else { BundleFindingSeverity::Warning };
                 let finding = ChangeFinding::new(severity, RefusalCode::ReferenceError.as_str(), problem)
-                    .at(&rule.field);
+                    .with_field(&rule.field);
                 results[index].findings.push(finding);
                 if is_strict {
                     let message = format!("Broken reference: {} -> {target}", rule.field);
@@ -263,7 +268,7 @@ impl<'a> ChangePlanner<'a> {
     pub(super) fn edits(&self) -> Result<Vec<PlannedFileEdit>, Refusal> {
         let mut edits = Vec::new();
         let mut bytes = 0;
-        for (id, draft) in self.drafts.touched() {
+        for (id, draft) in self.drafts.touched_entities() {
             let after = match (&draft.data, &draft.before) {
                 (None, None) => continue,
                 (None, Some(_)) => None,

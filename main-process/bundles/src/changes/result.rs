@@ -18,13 +18,14 @@ impl ChangeFinding {
         Self { severity, code: code.to_owned(), message: message.into(), field: None }
     }
 
-    pub(super) fn at(mut self, field: &str) -> Self {
+    pub(super) fn with_field(mut self, field: &str) -> Self {
         self.field = Some(field.to_owned());
         self
     }
 
     pub(super) fn of_schema(finding: &SchemaFinding) -> Self {
-        Self::new(BundleFindingSeverity::Error, &finding.code, finding.message.as_str()).at(&finding.path)
+        Self::new(BundleFindingSeverity::Error, &finding.code, finding.message.as_str())
+            .with_field(&finding.path)
     }
 }
 

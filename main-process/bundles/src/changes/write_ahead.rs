@@ -70,7 +70,7 @@ pub(crate) fn recover(files: &BundleFiles) -> Vec<BundleFinding> {
 }
 
 fn finding(message: String) -> BundleFinding {
-    BundleFinding::error(message).by(BundleFindingSource::Gate, "gate.changes.interrupted")
+    BundleFinding::error(message).with_source(BundleFindingSource::Gate, "gate.changes.interrupted")
 }
 
 fn complete_batch(files: &BundleFiles) -> Result<Vec<BundleFinding>, BundleFileError> {

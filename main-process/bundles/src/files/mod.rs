@@ -137,7 +137,7 @@ impl BundleFiles {
     pub(crate) fn with_texts(&self, edits: &[(BundlePath, Option<Arc<str>>)]) -> Option<Self> {
         match self {
             Self::Disk(_) => None,
-            Self::Texts(texts) => Some(Self::Texts(texts.with(edits))),
+            Self::Texts(texts) => Some(Self::Texts(texts.with_edits(edits))),
         }
     }
 

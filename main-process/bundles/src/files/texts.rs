@@ -28,7 +28,7 @@ impl TextFiles {
         Self { root, texts: Arc::new(texts.collect()) }
     }
 
-    pub(super) fn with(&self, edits: &[(BundlePath, Option<Arc<str>>)]) -> Self {
+    pub(super) fn with_edits(&self, edits: &[(BundlePath, Option<Arc<str>>)]) -> Self {
         let mut texts = BTreeMap::clone(&self.texts);
         for (path, text) in edits {
             match text {

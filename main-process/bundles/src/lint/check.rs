@@ -15,7 +15,7 @@ const MAX_ATOMIC_CHARS: usize = 500;
 impl LintRule {
     pub(crate) fn check(&self, bundle: &Bundle, found: &mut Vec<BundleFinding>) {
         match &self.check {
-            LintCheck::Pattern { targets, field, pattern } => each(bundle, targets, |entity| {
+            LintCheck::Pattern { targets, field, pattern } => for_each_entity(bundle, targets, |entity| {
                 let Some(value) = entity.data.text(field) else { return };
                 if !pattern.is_match(value).unwrap_or(false) {
                     let message = format!(
@@ -24,7 +24,7 @@ impl LintRule {
                         entity.id,
                         pattern.as_str()
                     );
-                    found.push(self.finding(entity, message).at(field.as_str()));
+                    found.push(self.finding(entity, message).with_path(field.as_str()));
                 }
             }),
             LintCheck::HasLink { from, field, least } => {
@@ -34,7 +34,7 @@ impl LintRule {
                             "{from} \"{}\" must have at least {least} link(s) via \"{field}\"",
                             entity.id
                         );
-                        found.push(self.finding(entity, message).at(field.as_str()));
+                        found.push(self.finding(entity, message).with_path(field.as_str()));
                     }
                 }
             }
@@ -47,36 +47,40 @@ impl LintRule {
                         "Reference from {} \"{}\" via \"{}\" points to missing {} \"{}\"",
                         edge.from.entity_type, edge.from.id, edge.field, edge.to_type, edge.to_id
                     );
-                    found.push(self.finding(edge.from, message).at(edge.field));
+                    found.push(self.finding(edge.from, message).with_path(edge.field));
                 }
             }
-            LintCheck::RequiredField { targets, field, message } => each(bundle, targets, |entity| {
-                if is_blank(entity.data.get(field)) {
-                    let message = message.clone().unwrap_or_else(|| {
-                        let (kind, id) = (&entity.entity_type, &entity.id);
-                        format!("Required field \"{field}\" is missing or empty on {kind} \"{id}\"")
-                    });
-                    found.push(self.finding(entity, message).at(field.as_str()));
-                }
-            }),
-            LintCheck::EnumValue { targets, field, allowed, message } => each(bundle, targets, |entity| {
-                let Some(value) = entity.data.text(field) else { return };
-                if !allowed.iter().any(|known| known == value) {
-                    let message = message.clone().unwrap_or_else(|| {
-                        let allowed = allowed.join(", ");
-                        format!("Field \"{field}\" has invalid value \"{value}\". Allowed: {allowed}")
-                    });
-                    found.push(self.finding(entity, message).at(field.as_str()));
-                }
-            }),
+            LintCheck::RequiredField { targets, field, message } => {
+                for_each_entity(bundle, targets, |entity| {
+                    if is_blank(entity.data.get(field)) {
+                        let message = message.clone().unwrap_or_else(|| {
+                            let (kind, id) = (&entity.entity_type, &entity.id);
+                            format!("Required field \"{field}\" is missing or empty on {kind} \"{id}\"")
+                        });
+                        found.push(self.finding(entity, message).with_path(field.as_str()));
+                    }
+                })
+            }
+            LintCheck::EnumValue { targets, field, allowed, message } => {
+                for_each_entity(bundle, targets, |entity| {
+                    let Some(value) = entity.data.text(field) else { return };
+                    if !allowed.iter().any(|known| known == value) {
+                        let message = message.clone().unwrap_or_else(|| {
+                            let allowed = allowed.join(", ");
+                            format!("Field \"{field}\" has invalid value \"{value}\". Allowed: {allowed}")
+                        });
+                        found.push(self.finding(entity, message).with_path(field.as_str()));
+                    }
+                })
+            }
             LintCheck::Quality { targets, .. } => {
-                each(bundle, targets, |entity| self.quality(entity, found));
+                for_each_entity(bundle, targets, |entity| self.quality(entity, found));
             }
             LintCheck::DescriptiveId { targets } => {
                 let all: Vec<String> = bundle.entity_types().map(str::to_owned).collect();
                 let targets = if targets.is_empty() { &all } else { targets };
-                each(bundle, targets, |entity| {
-                    if let Some(prefix) = numbered(&entity.id) {
+                for_each_entity(bundle, targets, |entity| {
+                    if let Some(prefix) = numeric_suffix(&entity.id) {
                         let message = format!(
                             "Entity ID \"{}\" uses numeric suffix only. Prefer descriptive IDs like \"{prefix}-{}\"",
                             entity.id,
@@ -101,7 +105,7 @@ impl LintRule {
                             edge.field,
                             edge.to_id
                         );
-                        found.push(self.finding(edge.from, message).at(edge.field));
+                        found.push(self.finding(edge.from, message).with_path(edge.field));
                     }
                 }
             }
@@ -115,7 +119,7 @@ impl LintRule {
     fn finding_of(&self, entity: &BundleEntity, message: String, suffix: &str) -> BundleFinding {
         BundleFinding::new(self.severity, message)
             .of_entity(&entity.entity_type, &entity.id)
-            .by(BundleFindingSource::Lint, format!("{}{suffix}", self.name))
+            .with_source(BundleFindingSource::Lint, format!("{}{suffix}", self.name))
     }
 
     fn coverage(
@@ -139,7 +143,7 @@ impl LintRule {
                     "{to} \"{}\" must be linked from at least {least} \"{from}\" via \"{field}\"",
                     entity.id
                 );
-                found.push(self.finding(entity, message).at(field));
+                found.push(self.finding(entity, message).with_path(field));
             }
         }
     }
@@ -154,19 +158,19 @@ impl LintRule {
             let message = format!(
                 "{kind} \"{id}\" may not be atomic: description exceeds {MAX_ATOMIC_CHARS} characters. Consider splitting into smaller requirements."
             );
-            found.push(self.finding_of(entity, message, ".atomic").at("description"));
+            found.push(self.finding_of(entity, message, ".atomic").with_path("description"));
         }
         if *traceable && !has_features && !has("covered_by_scenarios") {
             let message = format!(
                 "{kind} \"{id}\" has no traceability links (realizesFeatureIds or covered_by_scenarios is empty)."
             );
-            found.push(self.finding_of(entity, message, ".traceable").at("realizesFeatureIds"));
+            found.push(self.finding_of(entity, message, ".traceable").with_path("realizesFeatureIds"));
         }
         if *complete {
             for field in ["title", "description", "kind", "category"] {
                 if is_blank(entity.data.get(field)) {
                     let message = format!("{kind} \"{id}\" is incomplete: missing \"{field}\" field.");
-                    found.push(self.finding_of(entity, message, ".complete").at(field));
+                    found.push(self.finding_of(entity, message, ".complete").with_path(field));
                 }
             }
         }
@@ -179,7 +183,7 @@ impl LintRule {
     }
 }
 
-fn each(bundle: &Bundle, targets: &[String], mut check: impl FnMut(&BundleEntity)) {
+fn for_each_entity(bundle: &Bundle, targets: &[String], mut check: impl FnMut(&BundleEntity)) {
     targets.iter().flat_map(|target| bundle.entities_of(target)).for_each(&mut check);
 }
 
@@ -193,7 +197,7 @@ fn is_blank(value: Option<&OrderedValue>) -> bool {
 }
 
 /// Returns the prefix of an id that has only a number: `REQ` for `REQ-001`.
-fn numbered(id: &str) -> Option<&str> {
+fn numeric_suffix(id: &str) -> Option<&str> {
     let (prefix, number) = id.split_once('-')?;
     let is_prefix = !prefix.is_empty() && prefix.bytes().all(|byte| byte.is_ascii_uppercase());
     let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());

@@ -73,7 +73,7 @@ pub(crate) fn parse_rules(config: &OrderedValue) -> (Vec<LintRule>, Vec<BundleFi
             Ok(None) => {}
             Err(problem) => problems.push(
                 BundleFinding::error(format!("Lint rule \"{name}\" is left out: {problem}"))
-                    .by(BundleFindingSource::Lint, "lint.rule.invalid"),
+                    .with_source(BundleFindingSource::Lint, "lint.rule.invalid"),
             ),
         }
     }

@@ -111,7 +111,7 @@ impl LoadedEntityType {
     }
 
     /// Its entities, sorted by id.
-    pub(crate) fn sorted(&self) -> impl Iterator<Item = &BundleEntity> {
+    pub(crate) fn sorted_entities(&self) -> impl Iterator<Item = &BundleEntity> {
         self.ids.values().filter_map(|file| self.files.get(file)?.content.as_deref().ok())
     }
 

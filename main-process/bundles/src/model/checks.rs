@@ -71,7 +71,7 @@ impl Bundle {
                         ))
                         .of_entity(&kind.name, &entity.id)
                         .in_file(entity.path.as_str())
-                        .by(BundleFindingSource::Schema, "schema.missing"),
+                        .with_source(BundleFindingSource::Schema, "schema.missing"),
                     );
                 }
             }
@@ -96,8 +96,8 @@ impl Bundle {
                     let diagnostic = BundleFinding::error(message).of_entity(&entity.entity_type, &entity.id);
                     found.push(
                         diagnostic
-                            .at(pointer(edge.field, edge.pointer))
-                            .by(BundleFindingSource::Schema, "ref-type-mismatch"),
+                            .with_path(pointer(edge.field, edge.pointer))
+                            .with_source(BundleFindingSource::Schema, "ref-type-mismatch"),
                     );
                 }
             }
@@ -113,8 +113,8 @@ impl Bundle {
             found.push(
                 BundleFinding::error(message)
                     .of_entity(&edge.from.entity_type, &edge.from.id)
-                    .at(pointer(edge.field, edge.pointer))
-                    .by(BundleFindingSource::Schema, "broken-ref"),
+                    .with_path(pointer(edge.field, edge.pointer))
+                    .with_source(BundleFindingSource::Schema, "broken-ref"),
             );
         }
     }
@@ -130,7 +130,7 @@ impl Bundle {
                     BundleFinding::warning(message)
                         .of_entity(&entity.entity_type, &entity.id)
                         .in_file(entity.path.as_str())
-                        .by(BundleFindingSource::Schema, "orphan-entity"),
+                        .with_source(BundleFindingSource::Schema, "orphan-entity"),
                 );
             }
         }
@@ -146,8 +146,8 @@ impl Bundle {
                 let path = format!("/{field}");
                 diagnostic
                     .of_entity(&entity.entity_type, &entity.id)
-                    .at(path)
-                    .by(BundleFindingSource::Schema, code)
+                    .with_path(path)
+                    .with_source(BundleFindingSource::Schema, code)
             };
             if count > 1 {
                 let message = format!(
@@ -186,7 +186,7 @@ impl SchemaFinding {
         BundleFinding::error(self.message.as_str())
             .of_entity(&entity.entity_type, &entity.id)
             .in_file(entity.path.as_str())
-            .at(self.path.as_str())
-            .by(BundleFindingSource::Schema, self.code.as_str())
+            .with_path(self.path.as_str())
+            .with_source(BundleFindingSource::Schema, self.code.as_str())
     }
 }

@@ -93,7 +93,7 @@ impl BundleTypeDefinition {
     pub(crate) fn from_data(data: OrderedValue) -> Self {
         let list = |key: &str| data.get(key).and_then(OrderedValue::as_list).unwrap_or_default().iter();
         let types = list("entities").filter_map(EntityTypeDefinition::from_data).collect();
-        let relations = list("relations").filter_map(RelationDefinition::of).collect();
+        let relations = list("relations").filter_map(RelationDefinition::parse).collect();
         Self { types, relations, data }
     }
 
@@ -126,7 +126,7 @@ impl EntityTypeDefinition {
 }
 
 impl RelationDefinition {
-    fn of(data: &OrderedValue) -> Option<Self> {
+    fn parse(data: &OrderedValue) -> Option<Self> {
         Some(Self {
             name: data.text("name").unwrap_or_default().to_owned(),
             from_entity: data.text("fromEntity")?.to_owned(),

@@ -91,7 +91,7 @@ impl Bundle {
     }
 
     fn set_folder_problem(&mut self, kind: usize, problem: &BundleFileError) {
-        let path = self.absolute(&self.kinds[kind].info.directory);
+        let path = self.absolute_path(&self.kinds[kind].info.directory);
         let kind = &mut self.kinds[kind];
         let message = format!("Failed to read directory for entity type \"{}\": {problem}", kind.name);
         kind.folder_problem = Some(BundleFinding::error(message).of_type(&kind.name).in_file(path));

@@ -90,7 +90,7 @@ impl Bundle {
         Ok(bundle)
     }
 
-    pub(super) fn absolute(&self, path: &str) -> String {
+    pub(super) fn absolute_path(&self, path: &str) -> String {
         self.root().join(path).display().to_string()
     }
 
@@ -114,8 +114,8 @@ impl Bundle {
             }
             Err(problem) => self.setup.definition.push(
                 BundleFinding::error(format!("Failed to load bundle-type definition: {problem}"))
-                    .in_file(self.absolute(&path))
-                    .by(BundleFindingSource::Gate, "gate.bundleType.load"),
+                    .in_file(self.absolute_path(&path))
+                    .with_source(BundleFindingSource::Gate, "gate.bundleType.load"),
             ),
         }
     }
@@ -126,8 +126,8 @@ impl Bundle {
             Ok(text) => self.domain_knowledge = Some(text.into()),
             Err(problem) => self.setup.domain_knowledge.push(
                 BundleFinding::warning(format!("Failed to load domain knowledge file: {problem}"))
-                    .in_file(self.absolute(&path))
-                    .by(BundleFindingSource::Gate, "gate.domainKnowledge.load"),
+                    .in_file(self.absolute_path(&path))
+                    .with_source(BundleFindingSource::Gate, "gate.domainKnowledge.load"),
             ),
         }
     }
@@ -183,8 +183,8 @@ impl Bundle {
             }
             Err(problem) => self.setup.lint.push(
                 BundleFinding::warning(format!("Failed to load lint rules, so none apply: {problem}"))
-                    .in_file(self.absolute(&path))
-                    .by(BundleFindingSource::Gate, "gate.lintConfig.load"),
+                    .in_file(self.absolute_path(&path))
+                    .with_source(BundleFindingSource::Gate, "gate.lintConfig.load"),
             ),
         }
     }

@@ -102,7 +102,7 @@ impl Bundle {
     }
 
     /// Returns an updated copy of the bundle, or `None` if nothing changed on disk.
-    pub(crate) fn refreshed(&self) -> Result<Option<Self>, BundleLoadError> {
+    pub(crate) fn reload_if_changed(&self) -> Result<Option<Self>, BundleLoadError> {
         if !self.files.is_on_disk() {
             return Ok(None);
         }

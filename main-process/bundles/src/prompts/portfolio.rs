@@ -113,7 +113,7 @@ pub(super) fn roadmap(bundles: &Bundles, arguments: &CallArguments<'_>) -> Resul
     let format = arguments.one_of("format", &["timeline", "phases", "milestones"], "phases")?;
     let bundle = bundles.resolve(arguments.text("bundleId")?)?;
     let of_type = |kind: &str| -> Vec<&BundleEntity> {
-        bundle.entities_of(kind).filter(|entity| in_scope(bundle, entity, scope)).collect()
+        bundle.entities_of(kind).filter(|entity| is_in_scope(bundle, entity, scope)).collect()
     };
     let (features, requirements, tasks) = (of_type("Feature"), of_type("Requirement"), of_type("Task"));
     let task = |entity: &&BundleEntity| {
@@ -143,7 +143,7 @@ pub(super) fn roadmap(bundles: &Bundles, arguments: &CallArguments<'_>) -> Resul
 }
 
 /// Returns whether an entity is in scope: always for `all`, otherwise if it is the scope entity or adjacent to it.
-fn in_scope(bundle: &Bundle, entity: &BundleEntity, scope: &str) -> bool {
+fn is_in_scope(bundle: &Bundle, entity: &BundleEntity, scope: &str) -> bool {
     let known = scope != "all" && bundle.entity_by_id(scope).is_some();
     !known
         || entity.id() == scope

@@ -45,21 +45,23 @@ impl SchemaReference {
 }
 
 pub(super) fn declared_references(schema: &OrderedValue) -> Vec<SchemaReference> {
-    let mut walk = ReferenceWalk { root: schema, found: Vec::new(), visits: 0 };
+    let mut walk = ReferenceWalk { root: schema, references: Vec::new(), visits: 0 };
     walk.visit(schema, &mut Vec::new(), 0);
-    walk.found
+    walk.references
 }
 
 struct ReferenceWalk<'a> {
     root: &'a OrderedValue,
-    found: Vec<SchemaReference>,
+    references: Vec<SchemaReference>,
     visits: usize,
 }
 
 impl<'a> ReferenceWalk<'a> {
     fn visit(&mut self, schema: &'a OrderedValue, steps: &mut Vec<SchemaStep>, depth: usize) {
         self.visits += 1;
-        if depth > MAX_SCHEMA_DEPTH || self.visits > MAX_VISITS || self.found.len() >= MAX_DECLARED_REFERENCES
+        if depth > MAX_SCHEMA_DEPTH
+            || self.visits > MAX_VISITS
+            || self.references.len() >= MAX_DECLARED_REFERENCES
         {
             return;
         }
@@ -70,8 +72,8 @@ impl<'a> ReferenceWalk<'a> {
             if schema.text("type") == Some("array") {
                 reference.steps.push(SchemaStep::Items);
             }
-            if !self.found.iter().any(|known| known.steps == reference.steps) {
-                self.found.push(reference);
+            if !self.references.iter().any(|known| known.steps == reference.steps) {
+                self.references.push(reference);
             }
             return;
         }

@@ -1,6 +1,6 @@
 //! The inverted index of one bundle.
 
-use super::{FIELDS, field_text, words};
+use super::{FIELDS, field_text, split_words};
 use crate::model::BundleEntity;
 use std::{
     collections::HashMap,
@@ -35,10 +35,10 @@ impl IndexedEntity {
     }
 
     /// Returns its distinct words, each with a bit per field that contains it.
-    fn words(&self) -> Vec<(&str, u8)> {
+    fn weighted_words(&self) -> Vec<(&str, u8)> {
         let mut found: Vec<(&str, u8)> = Vec::with_capacity(64);
         for (field, text) in self.lower.iter().enumerate() {
-            found.extend(text.iter().flat_map(|text| words(text)).map(|word| (word, 1 << field)));
+            found.extend(text.iter().flat_map(|text| split_words(text)).map(|word| (word, 1 << field)));
         }
         found.sort_unstable();
         found.dedup_by(|later, earlier| {
@@ -60,7 +60,7 @@ impl EntityIndex {
             u32::try_from(self.entries.len() - 1).unwrap_or(u32::MAX)
         });
         let entry = Arc::new(IndexedEntity::new(entity));
-        for (word, fields) in entry.words() {
+        for (word, fields) in entry.weighted_words() {
             match self.words.get_mut(word) {
                 Some(holders) => Arc::make_mut(holders).push((slot, fields)),
                 None => drop(self.words.insert(word.into(), Arc::new(vec![(slot, fields)]))),
@@ -74,7 +74,7 @@ impl EntityIndex {
     pub(crate) fn remove(&mut self, entity: &BundleEntity) {
         let Some(slot) = self.slots.remove(&entity.id) else { return };
         let Some(entry) = self.entries[slot as usize].take() else { return };
-        for (word, _) in entry.words() {
+        for (word, _) in entry.weighted_words() {
             if let Some(holders) = self.words.get_mut(word) {
                 Arc::make_mut(holders).retain(|(holder, _)| *holder != slot);
                 if holders.is_empty() {

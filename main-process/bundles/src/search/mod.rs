@@ -21,6 +21,6 @@ fn field_text(entity: &BundleEntity, field: usize) -> Option<&str> {
 }
 
 /// Splits a lower-case text into words: runs of letters and digits.
-fn words(lower: &str) -> impl Iterator<Item = &str> {
+fn split_words(lower: &str) -> impl Iterator<Item = &str> {
     lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty())
 }

@@ -1,16 +1,20 @@
 //! `get_conformance_context`: the rules of a profile with their linked requirements and features.
 
-use crate::{Bundle, BundleEntity, Bundles, arguments::CallArguments, envelope::BundleToolResponse};
+use crate::{
+    Bundle, BundleEntity, Bundles,
+    arguments::CallArguments,
+    envelope::{BundleToolResponse, ToolResult},
+};
 use shared_protocol::{OrderedMembers, OrderedValue, Refusal, RefusalCode};
 
-pub(super) fn get(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<BundleToolResponse, Refusal> {
+pub(super) fn get(bundles: &Bundles, arguments: &CallArguments<'_>) -> ToolResult {
     let profile_id = arguments.text("profileId")?;
     let bundle = bundles.resolve(arguments.text("bundleId")?)?;
     let Some(profile_id) = profile_id else {
         let profiles: Vec<OrderedValue> = bundle.entities_of("Profile").map(profile_summary).collect();
         let count = profiles.len();
         let data = OrderedValue::map([("profiles", profiles.into())]);
-        return Ok(BundleToolResponse::new(data).of(bundle.id()).meta([("count", count.into())]));
+        return Ok(BundleToolResponse::new(data).with_bundle_id(bundle.id()).meta([("count", count.into())]));
     };
     let profile = bundle.entity("Profile", profile_id).ok_or_else(|| {
         Refusal::new(RefusalCode::NotFound, format!("Profile not found: {profile_id}"))
@@ -25,7 +29,7 @@ pub(super) fn get(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<Bu
         ("requiredFeatures", required_features(bundle, profile)),
         ("optionalFeatures", profile.data().get("optionalFeatures").cloned()),
     ]);
-    Ok(BundleToolResponse::new(data).of(bundle.id()).meta([("ruleCount", rule_count.into())]))
+    Ok(BundleToolResponse::new(data).with_bundle_id(bundle.id()).meta([("ruleCount", rule_count.into())]))
 }
 
 fn profile_summary(profile: &BundleEntity) -> OrderedValue {

@@ -4,10 +4,14 @@ use super::{
     read::select_fields,
     traversal::{ReachedEntity, TraversalDirection, traverse},
 };
-use crate::{Bundles, arguments::CallArguments, envelope::BundleToolResponse};
-use shared_protocol::{OrderedMembers, OrderedValue, Refusal};
+use crate::{
+    Bundles,
+    arguments::CallArguments,
+    envelope::{BundleToolResponse, ToolResult},
+};
+use shared_protocol::{OrderedMembers, OrderedValue};
 
-pub(super) fn get(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<BundleToolResponse, Refusal> {
+pub(super) fn get(bundles: &Bundles, arguments: &CallArguments<'_>) -> ToolResult {
     let (entity_type, id) = (arguments.required_text("entityType")?, arguments.required_text("id")?);
     let depth = arguments.count("depth", 1, 3)?;
     let most = arguments.count("maxRelated", 20, 100)?;
@@ -39,7 +43,7 @@ pub(super) fn get(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<Bu
         ("depth", depth.into()),
     ];
     let data = OrderedValue::map([("target", target), ("related", related.into())]);
-    Ok(BundleToolResponse::new(data).of(bundle.id()).meta(meta))
+    Ok(BundleToolResponse::new(data).with_bundle_id(bundle.id()).meta(meta))
 }
 
 fn related(reached: &ReachedEntity<'_>, detail: &str) -> OrderedValue {

@@ -2,8 +2,12 @@
 
 use super::traversal::{TraversalDirection, traverse};
 use crate::{
-    Bundle, BundleEntity, Bundles, arguments::CallArguments, calendar, envelope::BundleToolResponse,
-    model::ReferenceEdge, yaml,
+    Bundle, BundleEntity, Bundles,
+    arguments::CallArguments,
+    calendar,
+    envelope::{BundleToolResponse, ToolResult},
+    model::ReferenceEdge,
+    yaml,
 };
 use shared_protocol::{OrderedMembers, OrderedValue, Refusal, RefusalCode};
 use std::{collections::HashSet, time::SystemTime};
@@ -11,10 +15,7 @@ use std::{collections::HashSet, time::SystemTime};
 const MAX_TARGETS: usize = 100;
 const MAX_DEPENDENCIES: usize = 2_000;
 
-pub(super) fn export(
-    bundles: &Bundles,
-    arguments: &CallArguments<'_>,
-) -> Result<BundleToolResponse, Refusal> {
+pub(super) fn export(bundles: &Bundles, arguments: &CallArguments<'_>) -> ToolResult {
     let wanted = requested_targets(arguments)?;
     let with_schemas = arguments.flag("includeSchemas", true)?;
     let depth = arguments.clamped("dependencyDepth", 3, 5)?;
@@ -63,7 +64,7 @@ pub(super) fn export(
             members.set("yaml", text.into());
         }
     }
-    Ok(BundleToolResponse::new(data).of(bundle.id()).meta(meta))
+    Ok(BundleToolResponse::new(data).with_bundle_id(bundle.id()).meta(meta))
 }
 
 fn requested_targets<'a>(arguments: &CallArguments<'a>) -> Result<Vec<(&'a str, &'a str)>, Refusal> {

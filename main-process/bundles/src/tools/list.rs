@@ -1,15 +1,15 @@
 //! `list_bundles`, `list_entities`, `list_entity_summaries`.
 
 use crate::{
-    Bundle, Bundles, arguments::CallArguments, collation, envelope::BundleToolResponse,
+    Bundle, Bundles,
+    arguments::CallArguments,
+    collation,
+    envelope::{BundleToolResponse, ToolResult},
     model::LoadedEntityType,
 };
-use shared_protocol::{OrderedMembers, OrderedValue, Refusal};
+use shared_protocol::{OrderedMembers, OrderedValue};
 
-pub(super) fn bundles(
-    bundles: &Bundles,
-    arguments: &CallArguments<'_>,
-) -> Result<BundleToolResponse, Refusal> {
+pub(super) fn bundles(bundles: &Bundles, arguments: &CallArguments<'_>) -> ToolResult {
     arguments.expect_only(&[])?;
     let list: Vec<OrderedValue> = bundles
         .iter()
@@ -30,10 +30,7 @@ pub(super) fn bundles(
     Ok(BundleToolResponse::new(OrderedValue::map([("bundles", list.into())])).meta([("count", count.into())]))
 }
 
-pub(super) fn entities(
-    bundles: &Bundles,
-    arguments: &CallArguments<'_>,
-) -> Result<BundleToolResponse, Refusal> {
+pub(super) fn entities(bundles: &Bundles, arguments: &CallArguments<'_>) -> ToolResult {
     let bundle_id = arguments.text("bundleId")?;
     let entity_type = arguments.text("entityType")?;
     let limit = arguments.count("limit", 100, 500)?;
@@ -47,14 +44,16 @@ pub(super) fn entities(
         let meta = [("typeCount", types.len().into())];
         let answer =
             BundleToolResponse::new(OrderedValue::map([("entityTypes", OrderedValue::texts(types))]));
-        return Ok(answer.of(bundle.id()).meta(meta));
+        return Ok(answer.with_bundle_id(bundle.id()).meta(meta));
     };
     let kind = bundle.kind(entity_type);
     let total = kind.map_or(0, |kind| kind.ids().len());
     let ids: Vec<&str> = kind.into_iter().flat_map(LoadedEntityType::ids).skip(offset).take(limit).collect();
     let returned = ids.len();
     let data = OrderedValue::map([("entityType", entity_type.into()), ("ids", OrderedValue::texts(ids))]);
-    Ok(BundleToolResponse::new(data).of(bundle.id()).meta(page_meta(total, limit, offset, returned)))
+    Ok(BundleToolResponse::new(data)
+        .with_bundle_id(bundle.id())
+        .meta(page_meta(total, limit, offset, returned)))
 }
 
 /// Returns the ids of one type, or the types, for every bundle.
@@ -76,10 +75,7 @@ fn all_entities(bundles: &Bundles, entity_type: Option<&str>) -> BundleToolRespo
     BundleToolResponse::new(OrderedValue::Map(data)).meta([("bundleCount", bundles.iter().len().into())])
 }
 
-pub(super) fn summaries(
-    bundles: &Bundles,
-    arguments: &CallArguments<'_>,
-) -> Result<BundleToolResponse, Refusal> {
+pub(super) fn summaries(bundles: &Bundles, arguments: &CallArguments<'_>) -> ToolResult {
     let entity_type = arguments.text("entityType")?;
     let include = arguments.texts("include")?.unwrap_or_else(|| vec!["id", "title"]);
     let limit = arguments.clamped("limit", 50, 200)?;
@@ -91,7 +87,7 @@ pub(super) fn summaries(
     let total: usize = kinds.iter().map(|kind| kind.ids().len()).sum();
     let items: Vec<OrderedValue> = kinds
         .iter()
-        .flat_map(|kind| kind.sorted())
+        .flat_map(|kind| kind.sorted_entities())
         .skip(offset)
         .take(limit)
         .map(|entity| {
@@ -108,7 +104,9 @@ pub(super) fn summaries(
         .collect();
     let returned = items.len();
     let data = OrderedValue::map([("items", items.into())]);
-    Ok(BundleToolResponse::new(data).of(bundle.id()).meta(page_meta(total, limit, offset, returned)))
+    Ok(BundleToolResponse::new(data)
+        .with_bundle_id(bundle.id())
+        .meta(page_meta(total, limit, offset, returned)))
 }
 
 pub(super) fn sorted_types(bundle: &Bundle) -> Vec<&str> {

@@ -2,19 +2,19 @@
 
 use super::traversal::{TraversalDirection, traverse};
 use crate::{
-    Bundle, BundleEntity, Bundles, arguments::CallArguments, calendar, envelope::BundleToolResponse,
+    Bundle, BundleEntity, Bundles,
+    arguments::CallArguments,
+    calendar,
+    envelope::{BundleToolResponse, ToolResult},
 };
-use shared_protocol::{OrderedValue, Refusal};
+use shared_protocol::OrderedValue;
 use std::{fmt::Write as _, time::SystemTime};
 
 const MAX_DEPENDENCIES: usize = 500;
 /// The maximum characters of an inline text; a longer one gets its own heading.
 const MAX_INLINE_CHARS: usize = 200;
 
-pub(super) fn export(
-    bundles: &Bundles,
-    arguments: &CallArguments<'_>,
-) -> Result<BundleToolResponse, Refusal> {
+pub(super) fn export(bundles: &Bundles, arguments: &CallArguments<'_>) -> ToolResult {
     let (entity_type, id) = (arguments.required_text("entityType")?, arguments.required_text("entityId")?);
     let with_dependencies = arguments.flag("includeDependencies", true)?;
     let depth = arguments.clamped("dependencyDepth", 2, 5)?;
@@ -42,7 +42,7 @@ pub(super) fn export(
         ("entityId", id.into()),
         ("includedDependencies", included.into()),
     ]);
-    Ok(BundleToolResponse::new(data).of(bundle.id()).meta(meta))
+    Ok(BundleToolResponse::new(data).with_bundle_id(bundle.id()).meta(meta))
 }
 
 fn document(
@@ -76,7 +76,7 @@ fn document(
         1 => " (includes 1 dependency)".to_owned(),
         count => format!(" (includes {count} dependencies)"),
     };
-    let _ = write!(text, "*Exported from {} on {}{count}*", bundle.id(), calendar::readable(now));
+    let _ = write!(text, "*Exported from {} on {}{count}*", bundle.id(), calendar::format_time(now));
     text
 }
 
@@ -166,7 +166,7 @@ fn write_item(text: &mut String, number: usize, item: &OrderedValue) {
     let _ = writeln!(text, "**{number}. {title}**");
     let members = item.as_map().into_iter().flat_map(|members| members.iter());
     for (key, value) in members.filter(|(key, value)| Some(*key) != named && is_shown(value)) {
-        let label = humanised(key);
+        let label = humanise(key);
         match value {
             OrderedValue::List(items) => {
                 let _ = writeln!(text, "- *{label}:*");
@@ -192,11 +192,11 @@ fn plain(value: &OrderedValue) -> String {
 
 fn label(name: &str, schema: Option<&OrderedValue>) -> String {
     let declared = schema.and_then(|schema| schema.text("title").or_else(|| schema.text("displayName")));
-    declared.map_or_else(|| humanised(name), str::to_owned)
+    declared.map_or_else(|| humanise(name), str::to_owned)
 }
 
 /// Converts a key to a label: `acceptanceCriteria` becomes `Acceptance Criteria`.
-pub(crate) fn humanised(name: &str) -> String {
+pub(crate) fn humanise(name: &str) -> String {
     let mut label = String::new();
     let mut previous_lower = false;
     for c in name.chars() {

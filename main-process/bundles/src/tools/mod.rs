@@ -22,7 +22,7 @@ use crate::{
     Bundles,
     arguments::CallArguments,
     changes, critique,
-    envelope::{BundleToolEnvelope, BundleToolResponse},
+    envelope::{BundleToolEnvelope, ToolResult},
 };
 use serde_json::Value;
 use shared_protocol::{Refusal, RefusalCode};
@@ -40,7 +40,7 @@ pub fn call_writing(bundles: &mut Bundles, tool: &str, arguments: &Value) -> Bun
     BundleToolEnvelope { tool: tool.to_owned(), result: changes::apply(bundles, arguments) }
 }
 
-fn answer(bundles: &Bundles, tool: &str, arguments: &Value) -> Result<BundleToolResponse, Refusal> {
+fn answer(bundles: &Bundles, tool: &str, arguments: &Value) -> ToolResult {
     let arguments_read = CallArguments::parse(arguments)?;
     let arguments_read = &arguments_read;
     match tool {
@@ -49,8 +49,8 @@ fn answer(bundles: &Bundles, tool: &str, arguments: &Value) -> Result<BundleTool
         "get_entity_schema" => schema::entity(bundles, arguments_read),
         "get_entity_relations" => schema::relations(bundles, arguments_read),
         "get_bundle_snapshot" => snapshot::get(bundles, arguments_read),
-        "read_entity" => read::one(bundles, arguments_read),
-        "read_entities" => read::many(bundles, arguments_read),
+        "read_entity" => read::read_one(bundles, arguments_read),
+        "read_entities" => read::read_many(bundles, arguments_read),
         "list_entities" => list::entities(bundles, arguments_read),
         "list_entity_summaries" => list::summaries(bundles, arguments_read),
         "get_context" => context::get(bundles, arguments_read),

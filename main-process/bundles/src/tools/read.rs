@@ -1,20 +1,24 @@
 //! `read_entity`, `read_entities`.
 
-use crate::{BundleEntity, Bundles, arguments::CallArguments, envelope::BundleToolResponse};
+use crate::{
+    BundleEntity, Bundles,
+    arguments::CallArguments,
+    envelope::{BundleToolResponse, ToolResult},
+};
 use shared_protocol::{OrderedMembers, OrderedValue, Refusal, RefusalCode};
 
 const MAX_IDS: usize = 50;
 
-pub(super) fn one(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<BundleToolResponse, Refusal> {
+pub(super) fn read_one(bundles: &Bundles, arguments: &CallArguments<'_>) -> ToolResult {
     let (entity_type, id) = (arguments.required_text("entityType")?, arguments.required_text("id")?);
     let bundle = bundles.resolve(arguments.text("bundleId")?)?;
     let entity = bundle
         .entity(entity_type, id)
         .ok_or_else(|| crate::envelope::entity_not_found(bundle.id(), entity_type, id))?;
-    Ok(BundleToolResponse::new(entity.to_data()).of(bundle.id()))
+    Ok(BundleToolResponse::new(entity.to_data()).with_bundle_id(bundle.id()))
 }
 
-pub(super) fn many(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<BundleToolResponse, Refusal> {
+pub(super) fn read_many(bundles: &Bundles, arguments: &CallArguments<'_>) -> ToolResult {
     let entity_type = arguments.required_text("entityType")?;
     let ids = arguments
         .texts("ids")?
@@ -46,7 +50,7 @@ pub(super) fn many(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<B
         ("notFound", OrderedValue::texts(missing)),
     ];
     let data = OrderedValue::map([("entityType", entity_type.into()), ("entities", entities.into())]);
-    Ok(BundleToolResponse::new(data).of(bundle.id()).meta(meta))
+    Ok(BundleToolResponse::new(data).with_bundle_id(bundle.id()).meta(meta))
 }
 
 /// Returns an entity's id, optionally its type, and those of the requested fields that it has.

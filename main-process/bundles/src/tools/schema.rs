@@ -1,15 +1,15 @@
 //! `get_bundle_schema`, `get_entity_schema`, `get_entity_relations`.
 
 use crate::{
-    Bundle, Bundles, arguments::CallArguments, envelope::BundleToolResponse, model::RelationDefinition,
+    Bundle, Bundles,
+    arguments::CallArguments,
+    envelope::{BundleToolResponse, ToolResult},
+    model::RelationDefinition,
     schema::EntitySchema,
 };
 use shared_protocol::{OrderedValue, Refusal, RefusalCode};
 
-pub(super) fn bundle(
-    bundles: &Bundles,
-    arguments: &CallArguments<'_>,
-) -> Result<BundleToolResponse, Refusal> {
+pub(super) fn bundle(bundles: &Bundles, arguments: &CallArguments<'_>) -> ToolResult {
     let bundle = bundles.resolve(arguments.text("bundleId")?)?;
     let metadata = |key: &str| bundle.manifest.metadata(key).map(OrderedValue::from);
     let manifest = OrderedValue::map_of_present([
@@ -21,18 +21,15 @@ pub(super) fn bundle(
     let definition = bundle.definition().map(|definition| definition.data().clone());
     let data =
         OrderedValue::map_of_present([("manifest", Some(manifest)), ("bundleTypeDefinition", definition)]);
-    Ok(BundleToolResponse::new(data).of(bundle.id()))
+    Ok(BundleToolResponse::new(data).with_bundle_id(bundle.id()))
 }
 
-pub(super) fn entity(
-    bundles: &Bundles,
-    arguments: &CallArguments<'_>,
-) -> Result<BundleToolResponse, Refusal> {
+pub(super) fn entity(bundles: &Bundles, arguments: &CallArguments<'_>) -> ToolResult {
     let entity_type = arguments.required_text("entityType")?;
     let bundle = bundles.resolve(arguments.text("bundleId")?)?;
     let schema = find(bundle, entity_type)?;
     let data = OrderedValue::map([("entityType", entity_type.into()), ("schema", (*schema.data).clone())]);
-    Ok(BundleToolResponse::new(data).of(bundle.id()))
+    Ok(BundleToolResponse::new(data).with_bundle_id(bundle.id()))
 }
 
 /// Returns the schema of a type, or the reason why there is none.
@@ -53,10 +50,7 @@ pub(crate) fn find<'a>(bundle: &'a Bundle, entity_type: &str) -> Result<&'a Enti
     Err(refusal.details(details))
 }
 
-pub(super) fn relations(
-    bundles: &Bundles,
-    arguments: &CallArguments<'_>,
-) -> Result<BundleToolResponse, Refusal> {
+pub(super) fn relations(bundles: &Bundles, arguments: &CallArguments<'_>) -> ToolResult {
     let entity_type = arguments.text("entityType")?;
     let direction = arguments.one_of("direction", &["outgoing", "incoming", "both"], "both")?;
     let bundle = bundles.resolve(arguments.text("bundleId")?)?;
@@ -87,7 +81,7 @@ pub(super) fn relations(
         ("direction", direction.into()),
         ("relations", relations.into()),
     ]);
-    Ok(BundleToolResponse::new(data).of(bundle.id()).meta([("total", total.into())]))
+    Ok(BundleToolResponse::new(data).with_bundle_id(bundle.id()).meta([("total", total.into())]))
 }
 
 fn relation_data(relation: &RelationDefinition, direction: Option<&str>) -> OrderedValue {

@@ -1,13 +1,15 @@
 //! `search_entities`: full-text search in one bundle or in all.
 
 use super::list::page_meta;
-use crate::{Bundle, Bundles, arguments::CallArguments, envelope::BundleToolResponse, search};
-use shared_protocol::{OrderedValue, Refusal};
+use crate::{
+    Bundle, Bundles,
+    arguments::CallArguments,
+    envelope::{BundleToolResponse, ToolResult},
+    search,
+};
+use shared_protocol::OrderedValue;
 
-pub(super) fn search(
-    bundles: &Bundles,
-    arguments: &CallArguments<'_>,
-) -> Result<BundleToolResponse, Refusal> {
+pub(super) fn search(bundles: &Bundles, arguments: &CallArguments<'_>) -> ToolResult {
     let query = arguments.required_text("query")?;
     let entity_type = arguments.text("entityType")?;
     let bundle_id = arguments.text("bundleId")?;
@@ -22,7 +24,7 @@ pub(super) fn search(
         BundleToolResponse::new(OrderedValue::map([("query", query.into()), ("results", results.into())]));
     // Names the bundle if one was requested or only one is loaded.
     let only = bundles.resolve(bundle_id).ok();
-    let answer = if let Some(only) = only { answer.of(only.id()) } else { answer };
+    let answer = if let Some(only) = only { answer.with_bundle_id(only.id()) } else { answer };
     Ok(answer.meta(page_meta(total, limit, offset, returned)))
 }
 

@@ -2,11 +2,14 @@
 
 use super::{list::sorted_types, read::select_fields};
 use crate::{
-    BundleFinding, Bundles, arguments::CallArguments, envelope::BundleToolResponse, model::ReferenceEdge,
+    BundleFinding, Bundles,
+    arguments::CallArguments,
+    envelope::{BundleToolResponse, ToolResult},
+    model::ReferenceEdge,
 };
-use shared_protocol::{OrderedMembers, OrderedValue, Refusal};
+use shared_protocol::{OrderedMembers, OrderedValue};
 
-pub(super) fn get(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<BundleToolResponse, Refusal> {
+pub(super) fn get(bundles: &Bundles, arguments: &CallArguments<'_>) -> ToolResult {
     let wanted_types = arguments.texts("entityTypes")?;
     let detail = arguments.one_of("includeEntityData", &["full", "summary", "ids"], "full")?;
     let with_schemas = arguments.flag("includeSchemas", true)?;
@@ -28,7 +31,7 @@ pub(super) fn get(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<Bu
         let Some(kind) = bundle.kind(name) else { continue };
         total += kind.ids().len();
         let list: Vec<OrderedValue> = kind
-            .sorted()
+            .sorted_entities()
             .take(most - returned)
             .map(|entity| match detail {
                 "full" => entity.to_data(),
@@ -68,7 +71,7 @@ pub(super) fn get(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<Bu
         ("maxEntities", most.into()),
         ("truncated", (returned < total).into()),
     ];
-    Ok(BundleToolResponse::new(data).of(bundle.id()).meta(meta).diagnostics(diagnostics))
+    Ok(BundleToolResponse::new(data).with_bundle_id(bundle.id()).meta(meta).diagnostics(diagnostics))
 }
 
 fn edge_data(edge: ReferenceEdge<'_>) -> OrderedValue {

@@ -1,18 +1,19 @@
 //! `validate_bundle`: the findings about a bundle in its current state on disk.
 
-use crate::{Bundle, BundleFinding, Bundles, arguments::CallArguments, envelope::BundleToolResponse};
+use crate::{
+    Bundle, BundleFinding, Bundles,
+    arguments::CallArguments,
+    envelope::{BundleToolResponse, ToolResult},
+};
 use shared_protocol::{OrderedValue, Refusal, RefusalCode};
 use std::borrow::Cow;
 
-pub(super) fn validate(
-    bundles: &Bundles,
-    arguments: &CallArguments<'_>,
-) -> Result<BundleToolResponse, Refusal> {
+pub(super) fn validate(bundles: &Bundles, arguments: &CallArguments<'_>) -> ToolResult {
     let bundle_id = arguments.text("bundleId")?;
     if bundle_id == Some("all") || (bundle_id.is_none() && bundles.iter().len() > 1) {
-        return all(bundles);
+        return validate_all(bundles);
     }
-    let bundle = fresh(bundles.resolve(bundle_id)?)?;
+    let bundle = reload(bundles.resolve(bundle_id)?)?;
     let found = bundle.diagnostics();
     let errors = found.iter().filter(|diagnostic| diagnostic.is_error()).count();
     let summary = OrderedValue::map([
@@ -22,15 +23,15 @@ pub(super) fn validate(
     ]);
     let diagnostics = found.iter().map(BundleFinding::to_data).collect();
     Ok(BundleToolResponse::new(OrderedValue::map([("summary", summary)]))
-        .of(bundle.id())
+        .with_bundle_id(bundle.id())
         .diagnostics(diagnostics))
 }
 
-fn all(bundles: &Bundles) -> Result<BundleToolResponse, Refusal> {
+fn validate_all(bundles: &Bundles) -> ToolResult {
     let mut errors = 0;
     let mut diagnostics = Vec::new();
     for bundle in bundles.iter() {
-        let bundle = fresh(bundle)?;
+        let bundle = reload(bundle)?;
         errors += bundle.diagnostics().iter().filter(|diagnostic| diagnostic.is_error()).count();
         diagnostics.extend(
             bundle.diagnostics().iter().map(|diagnostic| diagnostic.to_data_with_bundle(bundle.id())),
@@ -49,8 +50,8 @@ fn all(bundles: &Bundles) -> Result<BundleToolResponse, Refusal> {
 }
 
 /// Returns the bundle with the changes on disk since it was read.
-fn fresh(bundle: &Bundle) -> Result<Cow<'_, Bundle>, Refusal> {
-    match bundle.refreshed() {
+fn reload(bundle: &Bundle) -> Result<Cow<'_, Bundle>, Refusal> {
+    match bundle.reload_if_changed() {
         Ok(None) => Ok(Cow::Borrowed(bundle)),
         Ok(Some(fresh)) => Ok(Cow::Owned(fresh)),
         Err(error) => Err(Refusal::new(RefusalCode::Internal, error.to_string())),

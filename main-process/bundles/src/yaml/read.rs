@@ -18,7 +18,7 @@ pub(crate) struct YamlError {
 }
 
 impl YamlError {
-    pub(super) fn at(mark: Marker, problem: impl Into<String>) -> Self {
+    pub(super) fn new(mark: Marker, problem: impl Into<String>) -> Self {
         Self { problem: problem.into(), line: mark.line(), column: mark.col() + 1 }
     }
 }
@@ -36,12 +36,13 @@ pub(crate) fn read(text: &str) -> Result<OrderedValue, YamlError> {
     let mut document = None;
     let mut documents = 0;
     while let Some(event) = parser.next_event() {
-        let (event, span) = event.map_err(|error| YamlError::at(*error.marker(), error.info().to_owned()))?;
+        let (event, span) =
+            event.map_err(|error| YamlError::new(*error.marker(), error.info().to_owned()))?;
         match event {
             Event::DocumentStart(_) => {
                 documents += 1;
                 if documents > 1 {
-                    return Err(YamlError::at(
+                    return Err(YamlError::new(
                         span.start,
                         "The file holds several documents; keep one and remove the others",
                     ));
@@ -82,7 +83,7 @@ impl YamlDocumentReader {
             }
             Event::Alias(anchor) => {
                 let Some((value, size)) = self.anchors.get(&anchor).cloned() else {
-                    return Err(YamlError::at(at, "An alias stands for something that contains it"));
+                    return Err(YamlError::new(at, "An alias stands for something that contains it"));
                 };
                 self.count(size, at)?;
                 self.add(value, at)
@@ -117,10 +118,10 @@ impl YamlDocumentReader {
     ) -> Result<Option<OrderedValue>, YamlError> {
         self.count(1, at)?;
         if let Some((OpenCollection::Map { key: None, .. }, _)) = self.open.last() {
-            return Err(YamlError::at(at, "A key is a list or a mapping; write a text as key"));
+            return Err(YamlError::new(at, "A key is a list or a mapping; write a text as key"));
         }
         if self.open.len() >= MAX_NESTING_DEPTH {
-            return Err(YamlError::at(at, format!("Nested more than {MAX_NESTING_DEPTH} levels deep")));
+            return Err(YamlError::new(at, format!("Nested more than {MAX_NESTING_DEPTH} levels deep")));
         }
         self.open.push((open, anchor));
         Ok(None)
@@ -129,7 +130,7 @@ impl YamlDocumentReader {
     fn count(&mut self, more: usize, at: Marker) -> Result<(), YamlError> {
         self.values = self.values.saturating_add(more);
         if self.values > MAX_VALUES {
-            return Err(YamlError::at(at, format!("More than {MAX_VALUES} values, aliases included")));
+            return Err(YamlError::new(at, format!("More than {MAX_VALUES} values, aliases included")));
         }
         Ok(())
     }
@@ -141,7 +142,7 @@ impl YamlDocumentReader {
         at: Marker,
     ) -> Result<(), YamlError> {
         if !keys.insert(text.clone().into()) {
-            return Err(YamlError::at(at, format!("Map keys must be unique: {text:?} is there twice")));
+            return Err(YamlError::new(at, format!("Map keys must be unique: {text:?} is there twice")));
         }
         *key = Some(text.into());
         Ok(())
@@ -156,7 +157,7 @@ impl YamlDocumentReader {
                 // The key is an alias.
                 None => match value {
                     OrderedValue::Text(text) => Self::take_key(keys, key, text.into_string().into(), at)?,
-                    _ => return Err(YamlError::at(at, "A key is not a text")),
+                    _ => return Err(YamlError::new(at, "A key is not a text")),
                 },
             },
         }

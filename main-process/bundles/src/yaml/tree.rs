@@ -29,7 +29,7 @@ pub(super) struct YamlEntry {
 pub(super) fn tree(text: &str) -> Result<YamlNode, YamlError> {
     let mut builder = YamlTreeBuilder {
         text,
-        offsets: ByteOffsets::new(text),
+        offsets: ByteOffsetTable::new(text),
         parser: Parser::new_from_str(text),
         values: 0,
     };
@@ -38,7 +38,7 @@ pub(super) fn tree(text: &str) -> Result<YamlNode, YamlError> {
         match event {
             Event::StreamStart | Event::DocumentStart(_) => {}
             Event::StreamEnd | Event::DocumentEnd => {
-                return Err(YamlError::at(span.start, "The file is empty"));
+                return Err(YamlError::new(span.start, "The file is empty"));
             }
             other => return builder.node(other, span, 0),
         }
@@ -47,7 +47,7 @@ pub(super) fn tree(text: &str) -> Result<YamlNode, YamlError> {
 
 struct YamlTreeBuilder<'a> {
     text: &'a str,
-    offsets: ByteOffsets,
+    offsets: ByteOffsetTable,
     parser: Parser<'a, saphyr_parser::StrInput<'a>>,
     values: usize,
 }
@@ -56,8 +56,8 @@ impl<'a> YamlTreeBuilder<'a> {
     fn next(&mut self) -> Result<(Event<'a>, Span), YamlError> {
         match self.parser.next_event() {
             Some(Ok(event)) => Ok(event),
-            Some(Err(error)) => Err(YamlError::at(*error.marker(), error.info().to_owned())),
-            None => Err(YamlError::at(Marker::new(0, 1, 0), "The file ends too early")),
+            Some(Err(error)) => Err(YamlError::new(*error.marker(), error.info().to_owned())),
+            None => Err(YamlError::new(Marker::new(0, 1, 0), "The file ends too early")),
         }
     }
 
@@ -65,7 +65,7 @@ impl<'a> YamlTreeBuilder<'a> {
     fn node(&mut self, event: Event<'a>, span: Span, depth: usize) -> Result<YamlNode, YamlError> {
         self.values += 1;
         if depth > MAX_NESTING_DEPTH || self.values > MAX_VALUES {
-            return Err(YamlError::at(span.start, "The file is nested too deeply or holds too many values"));
+            return Err(YamlError::new(span.start, "The file is nested too deeply or holds too many values"));
         }
         let start = self.offsets.byte(span.start);
         let mut end = self.offsets.byte(span.end);
@@ -106,7 +106,7 @@ impl<'a> YamlTreeBuilder<'a> {
                     }
                     let key_text = match &event {
                         Event::Scalar(text, ..) => (**text).into(),
-                        _ => return Err(YamlError::at(span.start, "A key is not a text")),
+                        _ => return Err(YamlError::new(span.start, "A key is not a text")),
                     };
                     let key = self.node(event, span, depth + 1)?;
                     let (event, span) = self.next()?;
@@ -119,7 +119,7 @@ impl<'a> YamlTreeBuilder<'a> {
                 }
                 (YamlNodeKind::Map { flow: is_flow, entries }, anchor > 0 || tag.is_some())
             }
-            _ => return Err(YamlError::at(span.start, "The file ends too early")),
+            _ => return Err(YamlError::new(span.start, "The file ends too early")),
         };
         Ok(YamlNode { start, end, kind, decorated })
     }
@@ -140,9 +140,9 @@ fn end_of(last: Option<&YamlNode>, otherwise: usize) -> usize {
 }
 
 /// Converts the parser's character offsets to byte offsets.
-struct ByteOffsets(Option<Vec<u32>>);
+struct ByteOffsetTable(Option<Vec<u32>>);
 
-impl ByteOffsets {
+impl ByteOffsetTable {
     fn new(text: &str) -> Self {
         if text.is_ascii() {
             return Self(None);

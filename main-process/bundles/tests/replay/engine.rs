@@ -1,7 +1,7 @@
 //! Replays against the crate directly, without a server.
 
 use crate::run::{Subject, sources};
-use bundles::{BundleToolEnvelope, Bundles, call_writing, complete, critique, prompt, read_resource};
+use bundles::{BundleToolEnvelope, Bundles, begin_critique, call_writing, complete, prompt, read_resource};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -21,13 +21,13 @@ impl Subject for Engine {
     }
 
     fn sampled(&mut self, params: &Value, reply: &Value) -> (Value, Option<Value>) {
-        let begun = match critique(&self.0, &params["arguments"]) {
+        let begun = match begin_critique(&self.0, &params["arguments"]) {
             Err(envelope) => return (envelope.to_json(), None),
             Ok(begun) => begun,
         };
         let answer = match reply["result"]["content"]["text"].as_str() {
             Some(text) => begun.answer(text, reply["result"]["model"].as_str().unwrap()),
-            None => begun.failed("no reply in time"),
+            None => begun.failure_envelope("no reply in time"),
         };
         (answer.to_json(), Some(begun.request.to_json()))
     }

@@ -34,6 +34,6 @@ pub(crate) fn note(folder: &Path, id: &str, text: &str) {
 
 pub(crate) fn load(folder: &Path) -> Bundles {
     let bundles = Bundles::load(&BundleSource::of_folders(&[folder.to_path_buf()]));
-    assert!(bundles.failed().is_empty(), "{:?}", bundles.failed());
+    assert!(bundles.load_failures().is_empty(), "{:?}", bundles.load_failures());
     bundles
 }

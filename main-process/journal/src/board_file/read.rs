@@ -3,7 +3,7 @@
 use super::{
     BOARD_FORMAT, MAX_FILE_BYTES,
     check::check_whole,
-    strict::{StrictValue, UniqueEntries, given, short_text},
+    strict::{StrictValue, UniqueEntries, present, short_text},
 };
 use crate::{FileError, TextPosition, WorkspacePath};
 use serde::{Deserialize, Deserializer, de::Error as _};
@@ -45,7 +45,7 @@ struct BoardFileNode {
     name: NodeName,
     #[serde(default, deserialize_with = "short_text")]
     label: String,
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "present")]
     parent: Option<NodeId>,
     #[serde(default)]
     props: UniqueEntries<PropKey, StrictValue, MAX_PROPS_PER_NODE>,

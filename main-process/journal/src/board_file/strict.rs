@@ -172,7 +172,7 @@ impl<'de> Visitor<'de> for ValueAtDepth {
 }
 
 /// Decodes an optional key: a missing key is `None`, an explicit `null` is an error.
-pub(super) fn given<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+pub(super) fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<T>, D::Error> {
     T::deserialize(deserializer).map(Some)

@@ -43,14 +43,14 @@ struct EdgeLine<'a> {
 }
 
 impl<'a> NodeLine<'a> {
-    fn of(node: &'a Node) -> Self {
+    fn new(node: &'a Node) -> Self {
         let Node { id: _, board: _, type_id, name, label, parent, props, references, variables } = node;
         Self { r#type: type_id, name, label, parent: *parent, props, references, variables }
     }
 }
 
 impl<'a> EdgeLine<'a> {
-    fn of(edge: &'a Edge) -> Self {
+    fn new(edge: &'a Edge) -> Self {
         let end = |end: &EdgeEndpoint| format!("{}:{}", end.node, end.port);
         Self { from: end(&edge.source), to: end(&edge.target), label: &edge.label }
     }
@@ -69,8 +69,8 @@ pub fn write_board(document: &GraphDocument) -> Result<String, FileError> {
     if let Some((stray, _)) = node_boards.chain(edge_boards).find(|(_, on)| *on != board.id) {
         return Err(not_one(format!("{stray} is on another board")));
     }
-    let nodes: BTreeMap<_, _> = document.nodes.iter().map(|node| (node.id, NodeLine::of(node))).collect();
-    let edges: BTreeMap<_, _> = document.edges.iter().map(|edge| (edge.id, EdgeLine::of(edge))).collect();
+    let nodes: BTreeMap<_, _> = document.nodes.iter().map(|node| (node.id, NodeLine::new(node))).collect();
+    let edges: BTreeMap<_, _> = document.edges.iter().map(|edge| (edge.id, EdgeLine::new(edge))).collect();
     let layout: BTreeMap<_, _> =
         document.layout.iter().map(|(id, at)| (*id, [at.x, at.y, at.w, at.h])).collect();
     let head = BoardHeaderLine { id: board.id, kind: board.kind, title: &board.title };

@@ -15,12 +15,12 @@ pub trait AuditSigner: fmt::Debug {
 
 /// The newest audit line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct AuditTail {
+pub(super) struct LatestAuditLine {
     number: u64,
     hash: Digest,
 }
 
-impl AuditTail {
+impl LatestAuditLine {
     pub(super) const START: Self = Self { number: 0, hash: Digest::ZERO };
 
     pub(super) fn read(connection: &Connection) -> Result<Self, rusqlite::Error> {
@@ -125,7 +125,7 @@ impl Journal {
 
     /// Returns the number and the hash of the newest line; zero before the first.
     pub fn audit_head(&self) -> (u64, String) {
-        let AuditTail { number, hash } = self.review.audit();
+        let LatestAuditLine { number, hash } = self.review.audit();
         (number, hash.to_string())
     }
 }

@@ -28,7 +28,7 @@ impl ChainLink {
     }
 
     /// Returns the link to `row` when it follows this one. The error names the revision where the chain breaks.
-    pub(super) fn follow(self, row: &OperationRow) -> Result<Self, (Revision, String)> {
+    pub(super) fn next_link(self, row: &OperationRow) -> Result<Self, (Revision, String)> {
         let expected = self.revision.next();
         if row.revision != expected {
             return Err((expected, format!("it is missing; the next revision is {}", row.revision)));

@@ -48,7 +48,7 @@ impl ChainCheck {
     }
 
     fn follow(&mut self, row: &OperationRow, checkpoint: Option<ChainLink>) {
-        match self.link.follow(row) {
+        match self.link.next_link(row) {
             Ok(link) => self.link = link,
             Err((revision, problem)) => {
                 self.find(revision, problem);
@@ -102,7 +102,7 @@ impl Journal {
                 Ok(Some(row)) => OperationRow::from_sql(row),
                 Ok(None) => break,
                 Err(error) if JournalError::is_corruption(&error) => {
-                    Err(JournalError::damaged(check.link.revision.next(), error.to_string()))
+                    Err(JournalError::damaged_at(check.link.revision.next(), error.to_string()))
                 }
                 Err(error) => return Err(error.into()),
             };
@@ -136,7 +136,7 @@ impl Journal {
         }
         match check.findings.first() {
             None => Ok(check.chain()),
-            Some((revision, problem)) => Err(JournalError::damaged(*revision, problem.clone())),
+            Some((revision, problem)) => Err(JournalError::damaged_at(*revision, problem.clone())),
         }
     }
 

@@ -35,7 +35,7 @@ impl Journal {
         self.in_transaction(Durability::Durable, |transaction| {
             transaction.execute(
                 "INSERT OR REPLACE INTO checkpoint (only, revision, chain_hash, document_hash, document) VALUES (1, ?1, ?2, ?3, ?4)",
-                (to_sql(link.revision.0)?, link.hash, Digest::of(text.as_bytes()), &text),
+                (to_sql(link.revision.0)?, link.hash, Digest::hash(text.as_bytes()), &text),
             )?;
             move_anchor(transaction, link, let_go)?;
             transaction.execute("DELETE FROM operations WHERE revision <= ?1", [to_sql(let_go)?])?;

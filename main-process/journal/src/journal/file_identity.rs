@@ -33,7 +33,7 @@ struct FileStamp {
 }
 
 impl FileStamp {
-    fn of(metadata: &Metadata) -> Self {
+    fn from_metadata(metadata: &Metadata) -> Self {
         Self {
             id: (metadata.dev(), metadata.ino()),
             size: metadata.len(),
@@ -55,7 +55,7 @@ impl JournalFiles {
 
     /// As [`Self::new`]. Fails when the database is not the file that `before` recorded, because the connection was
     /// opened in between.
-    pub(super) fn after(before: &Self) -> Result<Self, JournalError> {
+    pub(super) fn new_checked(before: &Self) -> Result<Self, JournalError> {
         let place = Self::new(before.dir.clone())?;
         let id = |place: &Self| place.database.map(|database| database.id);
         if id(&place) != id(before) {
@@ -66,7 +66,7 @@ impl JournalFiles {
 
     fn stamp_of(&self, suffix: &str) -> Result<Option<FileStamp>, JournalError> {
         match self.dir.join(JOURNAL_FILE).with_extension(suffix).symlink_metadata() {
-            Ok(metadata) => Ok(Some(FileStamp::of(&metadata))),
+            Ok(metadata) => Ok(Some(FileStamp::from_metadata(&metadata))),
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
                 Ok(None)
             }

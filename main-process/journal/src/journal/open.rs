@@ -61,7 +61,7 @@ impl Journal {
         schema::migrate(&mut connection, format)?;
         let (tail, since_checkpoint) = read_end(&connection).map_err(|error| open_error(&path, error))?;
         let review = review::ReviewTail::read(&connection).map_err(|error| open_error(&path, error))?;
-        let place = Some(JournalFiles::after(&found)?);
+        let place = Some(JournalFiles::new_checked(&found)?);
         let identity = read_identity(&connection).map_err(|error| open_error(&path, error))?;
         Ok(Self { connection, identity, tail, since_checkpoint, review, is_consistent: true, place })
     }

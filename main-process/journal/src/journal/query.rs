@@ -53,7 +53,8 @@ impl Journal {
         rows.map(|row| {
             let ((revision, time, change_count), (actor, kind, summary)) = row?;
             let revision = Revision(u64::try_from(revision).unwrap_or(0));
-            let undecodable = |error: serde_json::Error| JournalError::damaged(revision, error.to_string());
+            let undecodable =
+                |error: serde_json::Error| JournalError::damaged_at(revision, error.to_string());
             Ok(JournalEntry {
                 revision,
                 time: u64::try_from(time).unwrap_or(0),

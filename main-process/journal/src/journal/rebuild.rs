@@ -19,7 +19,7 @@ pub struct RebuiltJournal {
     /// checkpoint until [`Journal::roll_back`] restores the queue.
     pub is_complete: bool,
     /// The path of the files that were found in its place and set aside.
-    pub aside: Option<PathBuf>,
+    pub set_aside_path: Option<PathBuf>,
 }
 
 impl Journal {
@@ -93,6 +93,6 @@ impl Journal {
             journal.is_consistent = false;
         }
         *self = journal;
-        Ok(RebuiltJournal { is_complete: copy.is_some(), aside })
+        Ok(RebuiltJournal { is_complete: copy.is_some(), set_aside_path: aside })
     }
 }

@@ -26,8 +26,9 @@ impl Journal {
         };
         let mut operations = Vec::new();
         let walked = self.rows_after(link.revision, &mut |row| {
-            link =
-                link.follow(&row).map_err(|(revision, problem)| JournalError::damaged(revision, problem))?;
+            link = link
+                .next_link(&row)
+                .map_err(|(revision, problem)| JournalError::damaged_at(revision, problem))?;
             operations.push(row.decode()?);
             Ok(())
         });
@@ -60,7 +61,7 @@ impl Journal {
                     take(row)?;
                 }
                 Err(error) if JournalError::is_corruption(&error) => {
-                    return Err(JournalError::damaged(reached.next(), error.to_string()));
+                    return Err(JournalError::damaged_at(reached.next(), error.to_string()));
                 }
                 Err(error) => return Err(error.into()),
             }
@@ -81,12 +82,12 @@ impl Journal {
                 return Err(error.into());
             }
             Err(error) => {
-                return Err(JournalError::damaged(Revision::START, format!("the checkpoint: {error}")));
+                return Err(JournalError::damaged_at(Revision::START, format!("the checkpoint: {error}")));
             }
         };
         let damaged =
-            |problem: String| JournalError::damaged(link.revision, format!("the checkpoint {problem}"));
-        if Digest::of(text.as_bytes()) != hash {
+            |problem: String| JournalError::damaged_at(link.revision, format!("the checkpoint {problem}"));
+        if Digest::hash(text.as_bytes()) != hash {
             return Err(damaged("does not match its hash".to_owned()));
         }
         let document: GraphDocument =

@@ -2,7 +2,7 @@
 //! transaction with the operations that belong to it. Standing approvals are not stored here, because a journal
 //! travels with its workspace.
 
-use super::{AuditSigner, Durability, Journal, audit::AuditTail, to_sql};
+use super::{AuditSigner, Durability, Journal, audit::LatestAuditLine, to_sql};
 use crate::JournalError;
 use rusqlite::{Connection, OptionalExtension as _, Transaction};
 use shared_protocol::{
@@ -14,19 +14,19 @@ use shared_protocol::{
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ReviewTail {
     stamp: u64,
-    audit: AuditTail,
+    audit: LatestAuditLine,
 }
 
 impl ReviewTail {
-    pub(super) const START: Self = Self { stamp: 0, audit: AuditTail::START };
+    pub(super) const START: Self = Self { stamp: 0, audit: LatestAuditLine::START };
 
-    pub(super) fn audit(&self) -> AuditTail {
+    pub(super) fn audit(&self) -> LatestAuditLine {
         self.audit
     }
 
     pub(super) fn read(connection: &Connection) -> Result<Self, rusqlite::Error> {
         let stamp: i64 = connection.query_row("SELECT stamp FROM review", [], |row| row.get(0))?;
-        Ok(Self { stamp: u64::try_from(stamp).unwrap_or(0), audit: AuditTail::read(connection)? })
+        Ok(Self { stamp: u64::try_from(stamp).unwrap_or(0), audit: LatestAuditLine::read(connection)? })
     }
 }
 
@@ -49,9 +49,9 @@ pub struct ProposalWrite<'a> {
     pub proposal: &'a Proposal,
     pub stamp: u64,
     /// The expected stamp of the row to replace; `None` for a new proposal.
-    pub over: Option<u64>,
+    pub base_revision: Option<u64>,
     /// The number of leading changes that the row already has; `None` when all must be rewritten.
-    pub kept: Option<usize>,
+    pub unchanged_prefix: Option<usize>,
 }
 
 /// The stored review queue.
@@ -123,7 +123,7 @@ impl ReviewWrite<'_> {
 
 impl ProposalWrite<'_> {
     fn write(&self, transaction: &Transaction<'_>) -> Result<(), JournalError> {
-        let Self { proposal, stamp, over, kept } = self;
+        let Self { proposal, stamp, base_revision: over, unchanged_prefix: kept } = self;
         let id = to_sql(proposal.id.bits())?;
         let head = json("the proposal", &proposal.without_changes())?;
         let rows = match over {
@@ -238,7 +238,7 @@ impl Journal {
         let mut select = self.connection.prepare_cached("SELECT origin FROM origins WHERE revision = ?1")?;
         let text: Option<String> = select.query_row([to_sql(revision.0)?], |row| row.get(0)).optional()?;
         text.map(|text| {
-            serde_json::from_str(&text).map_err(|error| JournalError::damaged(revision, error.to_string()))
+            serde_json::from_str(&text).map_err(|error| JournalError::damaged_at(revision, error.to_string()))
         })
         .transpose()
     }

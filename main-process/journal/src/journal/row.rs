@@ -59,11 +59,11 @@ impl OperationRow {
 
     pub(super) fn decode(&self) -> Result<Operation, JournalError> {
         let undecodable = |error: serde_json::Error| {
-            JournalError::damaged(self.revision, format!("it cannot be decoded: {error}"))
+            JournalError::damaged_at(self.revision, format!("it cannot be decoded: {error}"))
         };
         let changes: Vec<Change> = serde_json::from_str(&self.changes).map_err(undecodable)?;
         if changes.len() != self.change_count {
-            return Err(JournalError::damaged(
+            return Err(JournalError::damaged_at(
                 self.revision,
                 "its number of changes does not match the recorded count",
             ));
@@ -83,7 +83,7 @@ impl OperationRow {
         let number: i64 = row.get(0)?;
         let revision = Revision(u64::try_from(number).unwrap_or(0));
         Self::from_columns(row, revision)
-            .map_err(|error| JournalError::damaged(revision, format!("it cannot be read: {error}")))
+            .map_err(|error| JournalError::damaged_at(revision, format!("it cannot be read: {error}")))
     }
 
     fn from_columns(row: &rusqlite::Row<'_>, revision: Revision) -> Result<Self, rusqlite::Error> {
@@ -147,8 +147,8 @@ mod tests {
                 after: "é".to_owned(),
             }],
         };
-        let row = OperationRow::encode(&operation, Digest::of(b"before")).unwrap();
+        let row = OperationRow::encode(&operation, Digest::hash(b"before")).unwrap();
         let json = serde_json::to_string(&operation).unwrap();
-        assert_eq!(row.hash, Digest::of_parts([&Digest::of(b"before").as_bytes()[..], json.as_bytes()]));
+        assert_eq!(row.hash, Digest::of_parts([&Digest::hash(b"before").as_bytes()[..], json.as_bytes()]));
     }
 }

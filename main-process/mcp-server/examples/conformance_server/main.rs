@@ -46,7 +46,7 @@ impl AgentWorkbench for Empty {
         Arc::default()
     }
 
-    fn changed(&self) -> watch::Receiver<u64> {
+    fn watch_changes(&self) -> watch::Receiver<u64> {
         self.changed.subscribe()
     }
 

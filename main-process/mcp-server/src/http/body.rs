@@ -22,7 +22,7 @@ pub(super) struct SplicedBody {
 }
 
 impl SplicedBody {
-    pub(super) fn whole(pieces: Vec<Bytes>) -> Self {
+    pub(super) fn from_pieces(pieces: Vec<Bytes>) -> Self {
         let ready = pieces.into_iter().filter(|piece| !piece.is_empty()).collect();
         Self { ready, stream: None, _permit: None }
     }
@@ -41,7 +41,7 @@ impl SplicedBody {
             Self { ready: VecDeque::new(), stream: Some((body, splices)), _permit: permit }
         } else {
             let Ok(collected) = body.collect().await;
-            Self { _permit: permit, ..Self::whole(splices.fill(collected.to_bytes())) }
+            Self { _permit: permit, ..Self::from_pieces(splices.fill(collected.to_bytes())) }
         };
         Response::from_parts(parts, body)
     }

@@ -284,7 +284,7 @@ impl<H: ServerHandler + Clone> HttpEdgeState<H> {
         let asked = permits::RequestFacts::peek(session.as_deref(), &body);
         let permit = match asked.is_stream {
             true => None,
-            false => match self.permits.take(asked.client) {
+            false => match self.permits.acquire(asked.client) {
                 Ok(permit) => Some(permit),
                 Err(most) => return guard::too_many(most),
             },
@@ -335,7 +335,7 @@ impl<H: ServerHandler + Clone> HttpEdgeState<H> {
 }
 
 fn json_answer(status: StatusCode, value: &serde_json::Value) -> EdgeResponse {
-    let mut response = Response::new(SplicedBody::whole(vec![Bytes::from(value.to_string())]));
+    let mut response = Response::new(SplicedBody::from_pieces(vec![Bytes::from(value.to_string())]));
     *response.status_mut() = status;
     response
         .headers_mut()

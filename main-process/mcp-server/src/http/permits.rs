@@ -26,7 +26,7 @@ impl RequestPermits {
     }
 
     /// Returns `Err` with the limit when the client has that many requests in flight.
-    pub(super) fn take(&self, client: String) -> Result<RequestPermit, usize> {
+    pub(super) fn acquire(&self, client: String) -> Result<RequestPermit, usize> {
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
         let count = taken.entry(client.clone()).or_default();
         if *count >= self.most {
@@ -101,13 +101,13 @@ mod tests {
     #[test]
     fn clients_are_counted_apart_and_places_come_back() {
         let permits = RequestPermits::new(2);
-        let first = permits.take("a".to_owned()).ok();
-        let second = permits.take("a".to_owned()).ok();
+        let first = permits.acquire("a".to_owned()).ok();
+        let second = permits.acquire("a".to_owned()).ok();
         assert!(first.is_some() && second.is_some());
-        assert_eq!(permits.take("a".to_owned()).err(), Some(2));
-        assert!(permits.take("b".to_owned()).is_ok());
+        assert_eq!(permits.acquire("a".to_owned()).err(), Some(2));
+        assert!(permits.acquire("b".to_owned()).is_ok());
         drop(first);
-        assert!(permits.take("a".to_owned()).is_ok());
+        assert!(permits.acquire("a".to_owned()).is_ok());
         drop(second);
         assert!(permits.taken.lock().unwrap().is_empty());
     }

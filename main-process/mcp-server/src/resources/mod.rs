@@ -4,7 +4,7 @@ mod graph;
 mod previews;
 mod registry;
 
-use crate::escape::shown;
+use crate::escape::escape_hidden;
 use crate::{AgentCall, AgentWorkspaceView, ResourceDocument, ResourceInput, SurfaceResource, tools};
 use serde_json::{Value, json};
 use shared_protocol::{Refusal, RefusalCode, mcp::McpMode};
@@ -142,7 +142,7 @@ pub(crate) fn all() -> Vec<SurfaceResource> {
                 "The project configuration (draftboard.toml) with sensitive fields redacted.",
             ],
             &[Config],
-            |call| in_workspace(call, json!({}), |workspace| tools::redacted(&workspace.config)),
+            |call| in_workspace(call, json!({}), |workspace| tools::redact(&workspace.config)),
         ),
         SurfaceResource {
             uri: "draftboard://hcl/{filename}",
@@ -229,8 +229,8 @@ fn server_info(call: &AgentCall) -> Value {
         "name": "draftboard",
         "version": env!("CARGO_PKG_VERSION"),
         "status": if workspace.is_some() { "a workspace is open" } else { NO_WORKSPACE },
-        "workspaceRoot": workspace.map(|workspace| shown(&workspace.root)),
-        "workspaceName": workspace.map(|workspace| shown(&workspace.name)),
+        "workspaceRoot": workspace.map(|workspace| escape_hidden(&workspace.root)),
+        "workspaceName": workspace.map(|workspace| escape_hidden(&workspace.name)),
         "schemaVersions": { "registry": "v0", "graph": "v0", "overrides": "v0", "preview": "v0" },
         "protocolVersions": rmcp::model::ProtocolVersion::KNOWN_VERSIONS,
         "mode": call.mode,
@@ -246,7 +246,7 @@ fn hcl_file(call: &AgentCall) -> Result<ResourceDocument, Refusal> {
     let file = file.replace("%2F", "/").replace("%2f", "/");
     let text = tools::terraform::file_of(&call.workbench.hcl(workspace, board.id)?, &file)?;
     if text.len() > MAX_RESOURCE_BYTES {
-        let message = format!("{} is larger than {MAX_RESOURCE_BYTES} bytes", shown(&file));
+        let message = format!("{} is larger than {MAX_RESOURCE_BYTES} bytes", escape_hidden(&file));
         return Err(Refusal::new(RefusalCode::LimitExceeded, message)
             .hint("Call generate_hcl with file and offset to read it in parts."));
     }

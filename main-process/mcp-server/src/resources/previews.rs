@@ -1,7 +1,7 @@
 //! Overrides and preview sessions in the shapes of the v0 contract.
 
 use super::MAX_RESOURCE_BYTES;
-use crate::escape::shown;
+use crate::escape::escape_hidden;
 use crate::{AgentWorkspaceView, escape, tools::shape};
 use authority::overrides::locator_of;
 use serde_json::{Map, Value, json};
@@ -27,9 +27,9 @@ pub(super) fn overrides(workspace: &AgentWorkspaceView, now: u64) -> Value {
             left_out += 1;
             continue;
         }
-        match snapshot.standing(key, over) {
+        match snapshot.resolve_override(key, over) {
             OverrideResolution::Applies(instance) => {
-                entry["appliesTo"] = json!(shown(&instance));
+                entry["appliesTo"] = json!(escape_hidden(&instance));
                 applying.push(entry);
             }
             OverrideResolution::Orphaned(reason) => {
@@ -66,12 +66,12 @@ fn persisted<'a>(kept: impl Iterator<Item = (&'a OverrideKey, &'a Override)>, no
 fn override_shape(key: &OverrideKey, over: &Override) -> Value {
     let mut entry = json!({
         "scope": key.scope,
-        "instanceId": shown(&key.instance),
-        "path": shown(key.path.as_str()),
+        "instanceId": escape_hidden(&key.instance),
+        "path": escape_hidden(key.path.as_str()),
         "value": shape::override_value(key, &over.value),
     });
     if let Some(component) = &over.component {
-        entry["componentTypeId"] = json!(shown(component));
+        entry["componentTypeId"] = json!(escape_hidden(component));
     }
     if let Some(locator) = &over.locator {
         entry["instanceLocator"] =
@@ -83,7 +83,7 @@ fn override_shape(key: &OverrideKey, over: &Override) -> Value {
 pub(super) fn sessions(workspace: &AgentWorkspaceView) -> Value {
     let previews = &workspace.previews;
     let status = match (&previews.unavailable, previews.sessions.len()) {
-        (Some(why), _) => shown(why).into_owned(),
+        (Some(why), _) => escape_hidden(why).into_owned(),
         (None, 0) => NO_PREVIEW.to_owned(),
         (None, count) => format!("{count} sessions"),
     };
@@ -96,8 +96,8 @@ pub(super) fn sessions(workspace: &AgentWorkspaceView) -> Value {
 pub(crate) fn summarize_sessions(workspace: &AgentWorkspaceView) -> Vec<Value> {
     let brief = |session: &PreviewSessionView| {
         json!({
-            "sessionId": session.id.to_string(), "title": shown(&session.title),
-            "state": state_word(&session.state), "selected": session.selected.as_ref().map(|s| shown(&s.instance)),
+            "sessionId": session.id.to_string(), "title": escape_hidden(&session.title),
+            "state": state_word(&session.state), "selected": session.selected.as_ref().map(|s| escape_hidden(&s.instance)),
         })
     };
     workspace.previews.sessions.iter().map(brief).collect()
@@ -106,15 +106,15 @@ pub(crate) fn summarize_sessions(workspace: &AgentWorkspaceView) -> Vec<Value> {
 fn session_shape(workspace: &AgentWorkspaceView, session: &PreviewSessionView) -> Value {
     let problems = session.problems.iter().take(50).map(|problem| {
         json!({
-            "file": shown(&problem.file), "line": problem.line, "column": problem.column,
-            "message": shown(&problem.message), "instanceId": problem.instance.as_deref().map(shown),
+            "file": escape_hidden(&problem.file), "line": problem.line, "column": problem.column,
+            "message": escape_hidden(&problem.message), "instanceId": problem.instance.as_deref().map(escape_hidden),
         })
     });
     let mut entry = json!({
         "sessionId": session.id.to_string(),
         "type": type_word(&session.shows),
         "target": target(workspace, &session.shows),
-        "title": shown(&session.title),
+        "title": escape_hidden(&session.title),
         "state": state_word(&session.state),
         "ready": session.state == PreviewSessionStatus::Ready,
         "adapter": {
@@ -127,10 +127,10 @@ fn session_shape(workspace: &AgentWorkspaceView, session: &PreviewSessionView) -
             "scale": session.screen.scale(), "dark": session.screen.dark,
         },
         "problems": problems.collect::<Vec<_>>(),
-        "quarantined": session.quarantined.iter().map(|id| shown(id)).collect::<Vec<_>>(),
+        "quarantined": session.quarantined.iter().map(|id| escape_hidden(id)).collect::<Vec<_>>(),
     });
     if let PreviewSessionStatus::Failed(failed) = &session.state {
-        entry["error"] = json!(shown(&failed.what));
+        entry["error"] = json!(escape_hidden(&failed.what));
     }
     entry
 }
@@ -154,10 +154,10 @@ fn target(workspace: &AgentWorkspaceView, shows: &PreviewTarget) -> Value {
             })
         }
         PreviewTarget::Component { component } => {
-            json!({ "type": "component", "componentTypeId": shown(component) })
+            json!({ "type": "component", "componentTypeId": escape_hidden(component) })
         }
         PreviewTarget::Variant { component, variant } => {
-            json!({ "type": "variant", "componentTypeId": shown(component), "variantId": shown(variant) })
+            json!({ "type": "variant", "componentTypeId": escape_hidden(component), "variantId": escape_hidden(variant) })
         }
     }
 }
@@ -208,17 +208,17 @@ fn selected_shape(
     // Omits the values that the surrounding component computes for a part; only the preview knows them.
     let props = snapshot.effective_props_of(scope, &selected.instance).map(|props| effective(def, &props));
     let source = (!selected.file.is_empty())
-        .then(|| json!({ "filePath": shown(&selected.file), "line": selected.line.max(1) }));
+        .then(|| json!({ "filePath": escape_hidden(&selected.file), "line": selected.line.max(1) }));
     let mut descriptor = json!({
         "sessionId": session.id.to_string(),
-        "instanceId": shown(&selected.instance),
-        "componentTypeId": shown(&selected.component),
+        "instanceId": escape_hidden(&selected.instance),
+        "componentTypeId": escape_hidden(&selected.component),
     });
     let name = own.map(|node| node.label.as_str()).or(def.map(|def| def.title.as_str()));
     let locator = locator_of(snapshot, scope, &selected.instance);
     let locator = locator.and_then(|locator| serde_json::to_value(locator).ok());
     for (key, value) in [
-        ("displayName", name.map(|name| json!(shown(name)))),
+        ("displayName", name.map(|name| json!(escape_hidden(name)))),
         ("props", props.clone()),
         ("source", source.clone()),
         ("instanceLocator", locator),
@@ -234,7 +234,7 @@ fn selected_shape(
         "registryMatch": def.is_some(),
         "graph": {
             "componentType": def.map(|def| json!({ "kind": "componentType", "id": def.id })),
-            "node": around.map(|node| json!({ "id": node.id, "name": node.name, "label": shown(&node.label) })),
+            "node": around.map(|node| json!({ "id": node.id, "name": node.name, "label": escape_hidden(&node.label) })),
             "board": around.and_then(|node| snapshot.board(node.board)).map(|board| board.name.as_str()),
             "route": session.route,
         },

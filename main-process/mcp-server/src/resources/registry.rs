@@ -1,8 +1,8 @@
 //! The effective types as a v0 component registry.
 
 use super::MAX_RESOURCE_BYTES;
+use crate::escape::escape_hidden;
 use crate::escape::escape_hidden_json;
-use crate::escape::shown;
 use authority::Snapshot;
 use serde_json::{Value, json};
 use shared_protocol::{
@@ -37,19 +37,19 @@ fn component(def: &TypeDef) -> Value {
         .map(|(order, prop)| (prop.key.to_string(), definition(prop, order)))
         .collect();
     let mut entry = json!({
-        "typeId": def.id, "displayName": shown(&def.title), "tags": [shown(&def.category)], "props": props,
+        "typeId": def.id, "displayName": escape_hidden(&def.title), "tags": [escape_hidden(&def.category)], "props": props,
     });
     if !def.description.is_empty() {
-        entry["description"] = json!(shown(&def.description));
+        entry["description"] = json!(escape_hidden(&def.description));
     }
     entry
 }
 
 fn definition(prop: &PropDef, order: usize) -> Value {
-    let mut entry = json!({ "propName": prop.key, "label": shown(&prop.label), "order": order, "exposure": exposure(prop) });
+    let mut entry = json!({ "propName": prop.key, "label": escape_hidden(&prop.label), "order": order, "exposure": exposure(prop) });
     for (key, text) in [("description", &prop.description), ("group", &prop.group)] {
         if !text.is_empty() {
-            entry[key] = json!(shown(text));
+            entry[key] = json!(escape_hidden(text));
         }
     }
     entry
@@ -57,7 +57,7 @@ fn definition(prop: &PropDef, order: usize) -> Value {
 
 fn exposure(prop: &PropDef) -> Value {
     match prop.exposure {
-        ExposureLevel::Opaque => json!({ "kind": "opaque", "reason": shown(&prop.reason) }),
+        ExposureLevel::Opaque => json!({ "kind": "opaque", "reason": escape_hidden(&prop.reason) }),
         ExposureLevel::ReadOnly => json!({ "kind": "inspectOnly", "displayHint": "summary" }),
         // v0 has no control for references to nodes.
         ExposureLevel::Editable if prop.kind == PropKind::Reference => {
@@ -98,7 +98,7 @@ fn control(prop: &PropDef) -> Value {
         PropKind::Multiline => json!({ "kind": "string", "multiline": true }),
         PropKind::Text | PropKind::Cidr => match prop.placeholder.as_str() {
             "" => json!({ "kind": "string" }),
-            placeholder => json!({ "kind": "string", "placeholder": shown(placeholder) }),
+            placeholder => json!({ "kind": "string", "placeholder": escape_hidden(placeholder) }),
         },
         PropKind::Number => {
             let mut control = json!({ "kind": "number" });
@@ -106,13 +106,13 @@ fn control(prop: &PropDef) -> Value {
                 control["step"] = json!(step);
             }
             if !prop.unit.is_empty() {
-                control["unit"] = json!(shown(&prop.unit));
+                control["unit"] = json!(escape_hidden(&prop.unit));
             }
             control
         }
         PropKind::Boolean => json!({ "kind": "boolean" }),
         PropKind::Select => {
-            let option = |choice: &shared_protocol::registry::OptionDef| json!({ "value": choice.value, "label": shown(&choice.label) });
+            let option = |choice: &shared_protocol::registry::OptionDef| json!({ "value": choice.value, "label": escape_hidden(&choice.label) });
             json!({ "kind": "select", "options": prop.options.iter().map(option).collect::<Vec<_>>() })
         }
         PropKind::Colour => json!({ "kind": "color", "format": "hex" }),

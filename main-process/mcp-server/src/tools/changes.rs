@@ -1,7 +1,7 @@
 //! The operations after a revision, in the form agents may read.
 
 use super::shape;
-use crate::escape::shown;
+use crate::escape::escape_hidden;
 use crate::{
     AgentCall, AgentWorkspaceView, EnvelopeMeta, SurfaceTool, ToolReply,
     draft::{self, RequestedView},
@@ -183,8 +183,8 @@ fn operation(
         patch.changes.iter().take(max_changes).map(|change| change_shape(workspace, types, change)).collect();
     let mut operation = json!({
         "revision": patch.revision,
-        "actor": { "kind": patch.actor.kind, "name": shown(&patch.actor.name) },
-        "summary": shown(&patch.summary),
+        "actor": { "kind": patch.actor.kind, "name": escape_hidden(&patch.actor.name) },
+        "summary": escape_hidden(&patch.summary),
         "changes": told,
     });
     let omitted = patch.changes.len().saturating_sub(max_changes);
@@ -200,7 +200,7 @@ fn change_shape(workspace: &AgentWorkspaceView, types: &BTreeMap<NodeId, TypeId>
             let board = after.as_ref().or(before.as_ref());
             json!({
                 "board": id, "change": change_kind(before.is_some(), after.is_some()),
-                "name": board.map(|board| board.name.as_str()), "title": board.map(|board| shown(&board.title)),
+                "name": board.map(|board| board.name.as_str()), "title": board.map(|board| escape_hidden(&board.title)),
             })
         }
         Change::Node { id, before, after } => {
@@ -208,14 +208,14 @@ fn change_shape(workspace: &AgentWorkspaceView, types: &BTreeMap<NodeId, TypeId>
             json!({
                 "node": id, "change": change_kind(before.is_some(), after.is_some()),
                 "typeId": node.map(|node| node.type_id.as_str()), "name": node.map(|node| node.name.as_str()),
-                "label": node.map(|node| shown(&node.label)),
+                "label": node.map(|node| escape_hidden(&node.label)),
             })
         }
         Change::Name { node, before, after } => {
             json!({ "node": node, "change": "name", "before": before, "after": after })
         }
         Change::Label { node, before, after } => {
-            json!({ "node": node, "change": "label", "before": shown(before), "after": shown(after) })
+            json!({ "node": node, "change": "label", "before": escape_hidden(before), "after": escape_hidden(after) })
         }
         Change::Parent { node, before, after } => {
             json!({ "node": node, "change": "parent", "before": before, "after": after })
@@ -247,7 +247,7 @@ fn change_shape(workspace: &AgentWorkspaceView, types: &BTreeMap<NodeId, TypeId>
                 over.as_ref().map_or(Value::Null, |over| shape::override_value(key, &over.value))
             };
             json!({
-                "override": { "scope": key.scope, "instance": shown(&key.instance), "path": key.path },
+                "override": { "scope": key.scope, "instance": escape_hidden(&key.instance), "path": key.path },
                 "change": change_kind(before.is_some(), after.is_some()),
                 "before": value(before), "after": value(after),
             })

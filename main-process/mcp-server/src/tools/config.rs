@@ -15,14 +15,14 @@ pub(super) fn tool() -> SurfaceTool {
         |call, _: NoArguments| {
             let workspace = call.workspace()?;
             let meta = EnvelopeMeta { revision: workspace.revision().0, ..EnvelopeMeta::default() };
-            ToolReply::new(&redacted(&workspace.config), meta)
+            ToolReply::new(&redact(&workspace.config), meta)
         },
     )
     .of_drafts()
 }
 
 /// Returns a copy that redacts fields with secret-sounding names at any depth.
-pub(crate) fn redacted(config: &Value) -> Value {
+pub(crate) fn redact(config: &Value) -> Value {
     fn walk(value: &Value) -> Value {
         match value {
             Value::Object(fields) => {
@@ -50,7 +50,7 @@ mod tests {
             "tokens": { "count": 3 }, "subscription_id": "0000"
         });
         assert_eq!(
-            redacted(&config),
+            redact(&config),
             json!({
                 "name": "x\\u{202e}", "variables": { "db_password": "[redacted]", "region": "eu", "deep": [{ "api_key": "[redacted]" }] },
                 "tokens": { "count": 3 }, "subscription_id": "[redacted]"

@@ -1,6 +1,6 @@
 //! The state that the designer sees.
 
-use crate::escape::shown;
+use crate::escape::escape_hidden;
 use crate::{AgentCall, AgentWorkspaceView, EnvelopeMeta, SurfaceTool, ToolReply, schema::NoArguments};
 use serde_json::{Value, json};
 use shared_protocol::{Board, ElementId, Refusal};
@@ -45,7 +45,7 @@ pub(crate) fn context(call: &AgentCall) -> Result<(Value, EnvelopeMeta), Refusal
         ..EnvelopeMeta::default()
     };
     let data = json!({
-        "workspace": { "name": shown(&workspace.name), "root": shown(&workspace.root) },
+        "workspace": { "name": escape_hidden(&workspace.name), "root": escape_hidden(&workspace.root) },
         "revision": workspace.revision(),
         "savedRevision": workspace.status.saved,
         "mode": call.mode,
@@ -77,7 +77,7 @@ fn board_shape(workspace: &AgentWorkspaceView, board: &Board) -> Value {
     json!({
         "id": board.id,
         "name": board.name,
-        "title": shown(&board.title),
+        "title": escape_hidden(&board.title),
         "kind": board.kind,
         "nodes": workspace.snapshot.nodes_on(board.id).count(),
         "edges": workspace.snapshot.edges_on(board.id).count(),
@@ -90,15 +90,15 @@ pub(super) fn element_shape(workspace: &AgentWorkspaceView, element: ElementId) 
     Some(match element {
         ElementId::Board(id) => {
             let board = snapshot.board(id)?;
-            json!({ "kind": "board", "id": id, "name": board.name, "title": shown(&board.title) })
+            json!({ "kind": "board", "id": id, "name": board.name, "title": escape_hidden(&board.title) })
         }
         ElementId::Node(id) => {
             let node = snapshot.node(id)?;
-            json!({ "kind": "node", "id": id, "name": node.name, "label": shown(&node.label), "typeId": node.type_id })
+            json!({ "kind": "node", "id": id, "name": node.name, "label": escape_hidden(&node.label), "typeId": node.type_id })
         }
         ElementId::Edge(id) => {
             let edge = snapshot.edge(id)?;
-            json!({ "kind": "edge", "id": id, "source": edge.source.node, "target": edge.target.node, "label": shown(&edge.label) })
+            json!({ "kind": "edge", "id": id, "source": edge.source.node, "target": edge.target.node, "label": escape_hidden(&edge.label) })
         }
     })
 }

@@ -8,7 +8,7 @@ use crate::{
 };
 use authority::{
     Snapshot,
-    proposals::{ProposedState, open},
+    proposals::{ProposalOverlay, open},
 };
 use base64::Engine as _;
 use rmcp::model::ContentBlock;
@@ -110,7 +110,7 @@ fn page_at(snapshot: &Snapshot, board: &Board, path: &str) -> Option<NodeId> {
 /// The board and subject of an image.
 struct ImageTarget {
     board: Board,
-    of: BoardImageSubject,
+    subject: BoardImageSubject,
 }
 
 fn draw(call: &AgentCall, arguments: ImageArguments) -> Result<ToolReply, Refusal> {
@@ -134,11 +134,12 @@ fn draw(call: &AgentCall, arguments: ImageArguments) -> Result<ToolReply, Refusa
         .field("nodes"));
     }
     let selection = workspace.presence.selection.clone();
-    let ImageTarget { board, of } = match arguments.of {
+    let ImageTarget { board, subject: of } = match arguments.of {
         RequestedImage::Proposal => resolve_proposal_target(&call, &arguments)?,
         _ => resolve_target(workspace, &arguments)?,
     };
-    let mut picture = BoardImageRequest { board: board.id, of, selection, longest, dark: arguments.dark };
+    let mut picture =
+        BoardImageRequest { board: board.id, subject: of, selection, longest, dark: arguments.dark };
     let mut png = call.workbench.picture(&workspace.snapshot, &picture)?;
     while png.len() > MAX_IMAGE_BYTES && picture.longest > *SIDE_RANGE_PX.start() {
         picture.longest = (picture.longest * 2 / 3).max(*SIDE_RANGE_PX.start());
@@ -181,7 +182,7 @@ fn resolve_target(
         }
         None => BoardImageSubject::Elements(selection.clone()),
     };
-    Ok(ImageTarget { board: board.clone(), of })
+    Ok(ImageTarget { board: board.clone(), subject: of })
 }
 
 /// Resolves a proposal of the client on the named board, the active board, or the first board that it touches.
@@ -217,11 +218,11 @@ fn resolve_proposal_target(call: &AgentCall, arguments: &ImageArguments) -> Resu
             .hint("Call get_proposal for a description of its changes.")
     };
     let board = board.ok_or_else(nothing)?.clone();
-    let overlay = ProposedState::rebase_keeping_places(snapshot, &opened.changes);
+    let overlay = ProposalOverlay::rebase_keeping_places(snapshot, &opened.changes);
     let after = overlay
         .map_err(|_| Refusal::new(RefusalCode::Stale, "The workspace conflicts with this proposal"))?;
     Ok(ImageTarget {
         board,
-        of: BoardImageSubject::Proposal { after: Box::new(after.state), elements: opened.elements },
+        subject: BoardImageSubject::Proposal { after: Box::new(after.state), elements: opened.elements },
     })
 }

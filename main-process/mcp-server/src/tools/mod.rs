@@ -17,7 +17,7 @@ mod validate;
 
 use crate::SurfaceTool;
 
-pub(crate) use config::redacted;
+pub(crate) use config::redact;
 pub(crate) use context::context;
 pub(crate) use diagram::whole_board;
 pub(crate) use proposals::{

@@ -1,7 +1,7 @@
 //! The review queue as agents see it: their own proposals in full, and the number of others.
 
 use super::changes::page_of_changes;
-use crate::escape::shown;
+use crate::escape::escape_hidden;
 use crate::{
     AgentCall, AgentWorkspaceView, EnvelopeMeta, SurfaceTool, ToolReply,
     page::{MAX_PAGE_ITEMS, with_list},
@@ -119,7 +119,7 @@ fn summarize(review: &ReviewQueue, proposal: &Proposal) -> Value {
     let mut brief = json!({
         "id": proposal.id,
         "number": proposal.number,
-        "title": shown(&proposal.title),
+        "title": escape_hidden(&proposal.title),
         "state": proposal.state.as_str(),
         "partlyAccepted": !proposal.decisions.is_empty() && proposal.state != ProposalState::Accepted,
         "version": proposal.version,
@@ -131,9 +131,9 @@ fn summarize(review: &ReviewQueue, proposal: &Proposal) -> Value {
         "expires": proposal.expires,
     });
     match &proposal.state {
-        ProposalState::Rejected { reason, .. } => brief["reason"] = json!(shown(reason)),
+        ProposalState::Rejected { reason, .. } => brief["reason"] = json!(escape_hidden(reason)),
         ProposalState::Stale { why } => {
-            brief["why"] = why.iter().map(|reason| json!(shown(reason))).collect();
+            brief["why"] = why.iter().map(|reason| json!(escape_hidden(reason))).collect();
         }
         ProposalState::Superseded { by } => brief["supersededBy"] = json!(by),
         _ => {}
@@ -144,7 +144,8 @@ fn summarize(review: &ReviewQueue, proposal: &Proposal) -> Value {
 /// Returns a proposal of the client. A proposal of another client is reported as not found.
 fn own_proposal<'a>(call: &'a AgentCall, id: &str) -> Result<&'a Arc<Proposal>, Refusal> {
     let unknown = || {
-        Refusal::new(RefusalCode::NotFound, format!("Proposal `{}` does not exist", shown(id))).field("id")
+        Refusal::new(RefusalCode::NotFound, format!("Proposal `{}` does not exist", escape_hidden(id)))
+            .field("id")
     };
     let id = id.parse().map_err(|_| unknown())?;
     call.view.review.owned_by(id, &call.client).map_err(|_| unknown())
@@ -155,7 +156,7 @@ pub(crate) fn describe_proposal(call: &AgentCall, id: &str) -> Result<Value, Ref
     let workspace: &AgentWorkspaceView = call.workspace()?;
     let (review, proposal) = (&call.view.review, own_proposal(call, id)?);
     let mut data = summarize(review, proposal);
-    data["rationale"] = json!(shown(&proposal.rationale));
+    data["rationale"] = json!(escape_hidden(&proposal.rationale));
     data["steps"] = proposal
         .steps
         .iter()
@@ -164,16 +165,16 @@ pub(crate) fn describe_proposal(call: &AgentCall, id: &str) -> Result<Value, Ref
         .rev()
         .map(|step| {
             json!({
-                "summary": shown(&step.summary), "byReviewer": step.by_reviewer.is_some(),
+                "summary": escape_hidden(&step.summary), "byReviewer": step.by_reviewer.is_some(),
             })
         })
         .collect();
     data["commentsInFull"] = proposal.comments.iter().map(|comment| json!({
-        "by": shown(&comment.by), "time": comment.time, "about": comment.about.as_ref().map(ToString::to_string),
-        "text": shown(&comment.text),
+        "by": escape_hidden(&comment.by), "time": comment.time, "about": comment.about.as_ref().map(ToString::to_string),
+        "text": escape_hidden(&comment.text),
     })).collect();
     data["decisions"] = proposal.decisions.iter().map(|decided| json!({
-        "version": decided.version, "revision": decided.revision, "by": shown(&decided.by), "time": decided.time,
+        "version": decided.version, "revision": decided.revision, "by": escape_hidden(&decided.by), "time": decided.time,
         "elements": decided.subjects.len(),
     })).collect();
     if matches!(proposal.state, ProposalState::Draft | ProposalState::Open | ProposalState::Stale { .. }) {
@@ -181,16 +182,16 @@ pub(crate) fn describe_proposal(call: &AgentCall, id: &str) -> Result<Value, Ref
             .iter()
             .map(|clash| {
                 json!({
-                    "element": clash.subject.to_string(), "name": shown(&clash.name), "field": shown(&clash.field),
-                    "before": clash.before.as_deref().map(shown), "now": clash.now.as_deref().map(shown),
-                    "proposed": clash.proposed.as_deref().map(shown),
+                    "element": clash.subject.to_string(), "name": escape_hidden(&clash.name), "field": escape_hidden(&clash.field),
+                    "before": clash.before.as_deref().map(escape_hidden), "now": clash.now.as_deref().map(escape_hidden),
+                    "proposed": clash.proposed.as_deref().map(escape_hidden),
                 })
             })
             .collect();
     }
     data["risks"] =
         risks(&workspace.snapshot, &proposal.changes).into_iter().map(|risk| json!(risk)).collect();
-    data["outcome"] = json!(proposal.outcome.as_deref().map(shown));
+    data["outcome"] = json!(proposal.outcome.as_deref().map(escape_hidden));
     data["act"] = json!(proposal.act.as_ref().map(|act| act.describe()));
     let after = review.overlay(&workspace.snapshot, proposal);
     let state = after.as_ref().unwrap_or(&workspace.snapshot);
@@ -209,7 +210,7 @@ pub(crate) fn describe_proposal(call: &AgentCall, id: &str) -> Result<Value, Ref
         .map(|line| {
             let text = of_entity(&line.subject);
             let text = text.as_ref().unwrap_or(&line.text);
-            json!({ "element": line.subject.to_string(), "kind": line.kind, "text": shown(text) })
+            json!({ "element": line.subject.to_string(), "kind": line.kind, "text": escape_hidden(text) })
         })
         .collect();
     if all.len() > MAX_CHANGE_LINES {

@@ -1,7 +1,7 @@
 //! Full-text search over nodes, types and entities.
 
 use super::shape::{REDACTED, property};
-use crate::escape::shown;
+use crate::escape::escape_hidden;
 use crate::{
     AgentCall, EnvelopeMeta, FoundEntity, SurfaceTool, ToolReply,
     page::{self, MAX_PAGE_ITEMS, PageRequest},
@@ -87,7 +87,7 @@ fn search(call: &AgentCall, arguments: SearchArguments) -> Result<ToolReply, Ref
                 let entry = SearchMatch::Node {
                     instance_id: node.id.to_string(),
                     name: node.name.as_str(),
-                    label: shown(&node.label),
+                    label: escape_hidden(&node.label),
                     type_id: node.type_id.as_str(),
                     board,
                 };
@@ -101,8 +101,8 @@ fn search(call: &AgentCall, arguments: SearchArguments) -> Result<ToolReply, Ref
             if let Some(score) = score(&fields, &words) {
                 let entry = SearchMatch::Type {
                     type_id: def.id.as_str(),
-                    title: shown(&def.title),
-                    category: shown(&def.category),
+                    title: escape_hidden(&def.title),
+                    category: escape_hidden(&def.category),
                 };
                 found.push((score, entry));
             }

@@ -1,7 +1,7 @@
 //! Nodes and edges as agents see them: the entries of the diagram contract, with sensitive values redacted and
 //! document text escaped.
 
-use crate::escape::shown;
+use crate::escape::escape_hidden;
 use crate::{AgentWorkspaceView, escape::escape_hidden_json};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -97,14 +97,14 @@ pub(crate) fn node<'a>(
     IdOrEntry::Entry(NodeEntry {
         instance_id: node.id,
         type_id: node.type_id.as_str(),
-        label: shown(&node.label),
+        label: escape_hidden(&node.label),
         terraform_name: node.name.as_str(),
         parent_id: node.parent,
-        full: (detail == AnswerDetail::Full).then(|| full(workspace, node)),
+        full: (detail == AnswerDetail::Full).then(|| full_fields(workspace, node)),
     })
 }
 
-fn full<'a>(workspace: &'a AgentWorkspaceView, node: &'a Node) -> FullNodeFields<'a> {
+fn full_fields<'a>(workspace: &'a AgentWorkspaceView, node: &'a Node) -> FullNodeFields<'a> {
     let def = workspace.snapshot.type_of(node);
     let properties =
         node.props.iter().map(|(key, value)| (key.as_str(), property(def, key, value))).collect();
@@ -158,6 +158,6 @@ pub(crate) fn edge(edge: &Edge, detail: AnswerDetail) -> IdOrEntry<EdgeEntry<'_>
         source_handle: edge.source.port.as_str(),
         target_instance_id: edge.target.node,
         target_handle: edge.target.port.as_str(),
-        label: shown(&edge.label),
+        label: escape_hidden(&edge.label),
     })
 }

@@ -1,7 +1,7 @@
 //! The Terraform files of a board, its deployment state and its costs.
 
 use super::{board, shape::REDACTED};
-use crate::escape::shown;
+use crate::escape::escape_hidden;
 use crate::{
     AgentCall, AgentWorkspaceView, BoardHcl, EnvelopeDiagnostic, EnvelopeMeta, SurfaceTool, ToolReply,
     page::{self, ListPage, MAX_DATA_BYTES, MAX_PAGE_ITEMS, PageRequest},
@@ -113,10 +113,15 @@ fn generate(call: &AgentCall, arguments: GenerateHclArguments) -> Result<ToolRep
 pub(crate) fn file_of(hcl: &BoardHcl, file: &str) -> Result<String, Refusal> {
     match hcl.files.get(file) {
         Some(text) => Ok(redact_file(file, text)),
-        None => Err(Refusal::new(RefusalCode::NotFound, format!("File `{}` does not exist", shown(file)))
-            .field("file")
-            .suggest(authority::similar(file, hcl.files.keys().map(String::as_str)))
-            .hint(format!("Available files: {}.", hcl.files.keys().cloned().collect::<Vec<_>>().join(", ")))),
+        None => {
+            Err(Refusal::new(RefusalCode::NotFound, format!("File `{}` does not exist", escape_hidden(file)))
+                .field("file")
+                .suggest(authority::similar(file, hcl.files.keys().map(String::as_str)))
+                .hint(format!(
+                    "Available files: {}.",
+                    hcl.files.keys().cloned().collect::<Vec<_>>().join(", ")
+                )))
+        }
     }
 }
 
@@ -147,7 +152,7 @@ fn omitted_file(file: &str) -> EnvelopeDiagnostic {
 fn diagnostic(finding: &TerraformFindingView) -> EnvelopeDiagnostic {
     EnvelopeDiagnostic {
         severity: if finding.severity == ProblemSeverity::Error { "error" } else { "warning" },
-        message: shown(&finding.message).into_owned(),
+        message: escape_hidden(&finding.message).into_owned(),
         element: finding.node.map(|node| node.to_string()),
         field: finding.prop.as_ref().map(ToString::to_string),
     }
@@ -157,7 +162,7 @@ fn diagnostic(finding: &TerraformFindingView) -> EnvelopeDiagnostic {
 fn redact_file(file: &str, text: &str) -> String {
     let of_settings = matches!(file, "terraform.tf" | "providers.tf") || file.ends_with(".tfvars");
     if !of_settings {
-        return shown(text).into_owned();
+        return escape_hidden(text).into_owned();
     }
     let mut out = String::with_capacity(text.len());
     let mut within: Option<usize> = None;
@@ -178,7 +183,7 @@ fn redact_file(file: &str, text: &str) -> String {
                 }
             }
             None => {
-                out.push_str(&shown(line));
+                out.push_str(&escape_hidden(line));
                 out.push('\n');
             }
         }
@@ -286,8 +291,8 @@ fn costs(call: &AgentCall, arguments: BoardPageArguments) -> Result<ToolReply, R
 
 fn node_cost(cost: &CostView, node: &NodeCost) -> Value {
     let parts = node.components.iter().map(|part| {
-        let detail = json!({ "monthly": part.monthly, "basis": part.basis, "source": part.source.as_deref().map(shown) });
-        (shown(&part.label).into_owned(), detail)
+        let detail = json!({ "monthly": part.monthly, "basis": part.basis, "source": part.source.as_deref().map(escape_hidden) });
+        (escape_hidden(&part.label).into_owned(), detail)
     });
     let breakdown: serde_json::Map<String, Value> = parts.collect();
     json!({ "monthly": node.monthly, "currency": cost.currency, "basis": node.basis, "breakdown": breakdown })

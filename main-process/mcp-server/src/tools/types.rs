@@ -1,7 +1,7 @@
 //! The node types that can be placed on a board.
 
 use super::shape::{AnswerDetail, REDACTED};
-use crate::escape::shown;
+use crate::escape::escape_hidden;
 use crate::{
     AgentCall, EnvelopeMeta, SurfaceTool, ToolReply,
     escape::escape_hidden_json,
@@ -97,10 +97,10 @@ fn shape(def: &TypeDef, detail: AnswerDetail) -> Value {
     }
     let mut entry = json!({
         "typeId": def.id,
-        "displayName": shown(&def.title),
-        "category": shown(&def.category),
+        "displayName": escape_hidden(&def.title),
+        "category": escape_hidden(&def.category),
         "provider": provider(def),
-        "description": shown(&def.description),
+        "description": escape_hidden(&def.description),
         "isContainer": def.container,
     });
     if detail == AnswerDetail::Full {
@@ -123,15 +123,15 @@ fn handle(port: &shared_protocol::registry::PortDef) -> Value {
         PortDirection::In => "target",
         PortDirection::Out => "source",
     };
-    json!({ "id": port.id, "type": kind, "label": shown(&port.label), "position": position })
+    json!({ "id": port.id, "type": kind, "label": escape_hidden(&port.label), "position": position })
 }
 
 fn property(prop: &PropDef) -> Value {
     let mut entry = json!({
-        "key": prop.key, "label": shown(&prop.label), "type": prop.kind, "required": prop.required,
+        "key": prop.key, "label": escape_hidden(&prop.label), "type": prop.kind, "required": prop.required,
     });
     if !prop.description.is_empty() {
-        entry["description"] = json!(shown(&prop.description));
+        entry["description"] = json!(escape_hidden(&prop.description));
     }
     if let Some(default) = &prop.default {
         entry["defaultValue"] = match prop.sensitive {

@@ -1,6 +1,6 @@
 //! The managed servers and manifests whose tools are forwarded.
 
-use crate::escape::shown;
+use crate::escape::escape_hidden;
 use crate::{AgentCall, EnvelopeMeta, SurfaceTool, ToolReply, schema::NoArguments};
 use serde_json::{Value, json};
 use shared_protocol::{
@@ -21,10 +21,11 @@ pub(super) fn tool() -> SurfaceTool {
 }
 
 fn list(call: &AgentCall, _: NoArguments) -> Result<ToolReply, Refusal> {
-    let guests = &call.view.guests;
-    let offered: Vec<&str> = guests.tools(McpMode::Guarded).map(|tool| tool.name()).collect();
-    let servers: Vec<Value> = guests.upstreams.servers.iter().map(|server| shape(server, &offered)).collect();
-    let manifests: Vec<Value> = guests
+    let proxied_tools = &call.view.proxied_tools;
+    let offered: Vec<&str> = proxied_tools.tools(McpMode::Guarded).map(|tool| tool.name()).collect();
+    let servers: Vec<Value> =
+        proxied_tools.upstreams.servers.iter().map(|server| shape(server, &offered)).collect();
+    let manifests: Vec<Value> = proxied_tools
         .upstreams
         .manifests
         .iter()
@@ -48,7 +49,7 @@ fn shape(server: &ServerBrief, offered: &[&str]) -> Value {
     let tools: Vec<&&str> = offered.iter().filter(|name| name.starts_with(&prefix)).collect();
     let mut data = json!({
         "slug": server.slug,
-        "name": shown(&server.name),
+        "name": escape_hidden(&server.name),
         "kind": server.kind.as_str(),
         "state": server.state.label(),
         "tools": tools,
@@ -58,7 +59,7 @@ fn shape(server: &ServerBrief, offered: &[&str]) -> Value {
         data["missing"] = json!(missing);
     }
     if let Some(reason) = server.reason.as_ref().filter(|_| !server.state.is_connected()) {
-        data["reason"] = json!(shown(reason));
+        data["reason"] = json!(escape_hidden(reason));
     }
     data
 }

@@ -1,7 +1,7 @@
 //! The problems of boards.
 
 use super::board;
-use crate::escape::shown;
+use crate::escape::escape_hidden;
 use crate::{
     AgentCall, AgentWorkspaceView, EnvelopeMeta, SurfaceTool, ToolReply,
     page::{self, DEFAULT_PAGE_ITEMS, MAX_PAGE_ITEMS, PageRequest},
@@ -133,7 +133,7 @@ fn shape(workspace: &AgentWorkspaceView, problem: &BoardProblem) -> Value {
     let message = if is_sensitive {
         "The value is missing or invalid; it is hidden because the property is sensitive".into()
     } else {
-        shown(&problem.message)
+        escape_hidden(&problem.message)
     };
     let mut shape =
         json!({ "severity": problem.severity, "elementId": problem.element.to_string(), "message": message });
@@ -141,10 +141,10 @@ fn shape(workspace: &AgentWorkspaceView, problem: &BoardProblem) -> Value {
         shape["board"] = json!(board.name);
     }
     if let Some(node) = node {
-        shape["label"] = json!(shown(&node.label));
+        shape["label"] = json!(escape_hidden(&node.label));
     }
     if let Some(field) = &problem.field {
-        shape["field"] = json!(shown(field));
+        shape["field"] = json!(escape_hidden(field));
     }
     shape
 }

@@ -97,7 +97,7 @@ impl AgentWorkbenchFixture {
         let generation = state.view.generation + 1;
         let (mut review, review_stamp) = (state.view.review.clone(), state.view.review_stamp + 1);
         if let Some(patch) = state.patches.last() {
-            review.moved(&workspace.snapshot, &patch.changes, &patch.actor.name);
+            review.rebase_after(&workspace.snapshot, &patch.changes, &patch.actor.name);
         }
         let workspace = Some(Arc::new(workspace));
         state.view = Arc::new(AgentView {
@@ -134,9 +134,9 @@ impl AgentWorkbenchFixture {
     }
 
     /// Replaces the forwarded tools.
-    pub(crate) fn show_guests(&self, guests: ProxiedTools) {
+    pub(crate) fn set_proxied_tools(&self, proxied_tools: ProxiedTools) {
         let mut state = self.state.lock().unwrap();
-        state.view = Arc::new(AgentView { guests, ..AgentView::clone(&state.view) });
+        state.view = Arc::new(AgentView { proxied_tools, ..AgentView::clone(&state.view) });
         drop(state);
         self.changed.send_modify(|count| *count += 1);
     }
@@ -221,7 +221,7 @@ impl ReviewSubmitter for AgentWorkbenchFixture {
         }
         drop(state);
         self.changed.send_modify(|count| *count += 1);
-        reply(done.map(|done| AgentCallOutcome { done, accepted: None }));
+        reply(done.map(|done| AgentCallOutcome { response: done, accepted: None }));
     }
 }
 
@@ -230,7 +230,7 @@ impl AgentWorkbench for AgentWorkbenchFixture {
         Arc::clone(&self.state.lock().unwrap().view)
     }
 
-    fn changed(&self) -> watch::Receiver<u64> {
+    fn watch_changes(&self) -> watch::Receiver<u64> {
         self.changed.subscribe()
     }
 
@@ -335,7 +335,7 @@ impl Talk {
     fn with(service: &AgentService, modern: bool) -> Self {
         let (ours, theirs) = tokio::io::duplex(1 << 16);
         let service = service.clone();
-        tokio::spawn(async move { service.converse(theirs).await });
+        tokio::spawn(async move { service.serve_bridge_stream(theirs).await });
         let (read, write) = tokio::io::split(ours);
         Self { read: BufReader::new(read), write, next: 0, heard: Vec::new(), modern }
     }

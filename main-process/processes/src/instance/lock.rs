@@ -18,7 +18,7 @@ const MAX_ATTEMPTS: u32 = 10;
 /// The reason why this process cannot open a workspace.
 #[derive(Debug, Error)]
 pub enum LockError {
-    #[error("{workspace} is already open in another Draftboard{}. Use that one or close it first.", by(*.pid))]
+    #[error("{workspace} is already open in another Draftboard{}. Use that one or close it first.", describe_owner(*.pid))]
     Held {
         workspace: PathBuf,
         /// As the holder wrote it; missing between its locking and its writing.
@@ -32,7 +32,7 @@ pub enum LockError {
     Unavailable { path: PathBuf, source: io::Error },
 }
 
-fn by(pid: Option<u32>) -> String {
+fn describe_owner(pid: Option<u32>) -> String {
     pid.map_or_else(String::new, |pid| format!(" (pid {pid})"))
 }
 
@@ -56,7 +56,7 @@ impl WorkspaceLock {
         if safe_fs::is_read_only(&workspace) {
             return Ok(Self { workspace, file: None });
         }
-        let file = Some(Arc::new(Mutex::new(LockedFile::take(&workspace)?)));
+        let file = Some(Arc::new(Mutex::new(LockedFile::acquire(&workspace)?)));
         Ok(Self { workspace, file })
     }
 
@@ -65,7 +65,7 @@ impl WorkspaceLock {
         let Some(file) = &self.file else { return Ok(()) };
         let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
         if !file.is_at(&self.workspace.join(FOLDER).join(FILE)) {
-            *file = LockedFile::take(&self.workspace)?;
+            *file = LockedFile::acquire(&self.workspace)?;
             tracing::warn!("lock file of the workspace was deleted or replaced; created and locked again");
         }
         Ok(())
@@ -78,7 +78,7 @@ impl WorkspaceLock {
 }
 
 impl LockedFile {
-    fn take(workspace: &Path) -> Result<Self, LockError> {
+    fn acquire(workspace: &Path) -> Result<Self, LockError> {
         let folder_path = workspace.join(FOLDER);
         let path = folder_path.join(FILE);
         let unavailable = |source| LockError::Unavailable { path: path.clone(), source };

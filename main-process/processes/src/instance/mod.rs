@@ -148,13 +148,13 @@ impl Drop for Instance {
 }
 
 impl OwnSocketFile {
-    fn remember(path: &Path) -> io::Result<Self> {
+    fn record(path: &Path) -> io::Result<Self> {
         let metadata = fs::symlink_metadata(path)?;
         Ok(Self { path: path.to_owned(), identity: (metadata.dev(), metadata.ino()) })
     }
 
     fn remove(&self) {
-        if Self::remember(&self.path).is_ok_and(|found| found.identity == self.identity)
+        if Self::record(&self.path).is_ok_and(|found| found.identity == self.identity)
             && let Err(error) = fs::remove_file(&self.path)
         {
             tracing::warn!(path = %self.path.display(), %error, "socket left behind");
@@ -173,6 +173,6 @@ fn listen(path: &Path) -> Result<(UnixListener, OwnSocketFile), PublishError> {
         _ => {}
     }
     let listener = socket::bind(path).map_err(failed)?;
-    let socket = OwnSocketFile::remember(path).map_err(failed)?;
+    let socket = OwnSocketFile::record(path).map_err(failed)?;
     Ok((listener, socket))
 }

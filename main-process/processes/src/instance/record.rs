@@ -166,13 +166,29 @@ impl RecordFile {
     pub(super) fn write(&self, record: &DiscoveryRecord) -> io::Result<()> {
         let text = serde_json::to_vec_pretty(record)?;
         let _guard = self.guard();
+        self.remove_leftovers();
         safe_fs::write_private(&self.path, &text)
+    }
+
+    /// Removes the temporary files of processes that were killed while they wrote a record.
+    fn remove_leftovers(&self) {
+        let entries = self.path.parent().and_then(|folder| fs::read_dir(folder).ok());
+        for entry in entries.into_iter().flatten().flatten() {
+            let name = entry.file_name();
+            let writer = name.to_str().and_then(safe_fs::temporary_writer);
+            if writer.is_some_and(|pid| ProcStat::read(pid).is_err()) {
+                // Harmless when it stays.
+                let _ = fs::remove_file(entry.path());
+            }
+        }
     }
 
     /// Removes the record if `unwanted` still matches it. Without the guard, a fresh record that
     /// was written after the look and before the removal would be lost.
     pub(super) fn remove_if(&self, unwanted: impl Fn(&DiscoveryRecord) -> bool) {
-        if let Some(_guard) = self.guard()
+        let guard = self.guard();
+        self.remove_leftovers();
+        if guard.is_some()
             && self.read().is_some_and(|record| unwanted(&record))
             && let Err(error) = fs::remove_file(&self.path)
         {

@@ -66,7 +66,7 @@ impl SupervisorThread {
         loop {
             self.take_commands();
             self.notice_closing();
-            self.meet_deadlines();
+            self.handle_deadlines();
             if self.is_closing && self.children.is_empty() {
                 return;
             }
@@ -152,7 +152,7 @@ impl SupervisorThread {
         }
     }
 
-    fn meet_deadlines(&mut self) {
+    fn handle_deadlines(&mut self) {
         let now = Instant::now();
         let mut due = Vec::new();
         for (id, supervised) in &mut self.children {

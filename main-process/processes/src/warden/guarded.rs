@@ -19,7 +19,7 @@ use crate::child_setup::{ChildSetup, Detachment};
 use crate::process_group::{SpawnError, start_watched};
 use crate::process_tree::{request_child_stop, signal_descendants, signal_session, to_pid};
 use crate::program::ProgramLaunch;
-use crate::readiness::readable_within;
+use crate::readiness::wait_readable;
 
 /// The time that a warden gets to start the program.
 const START_TIMEOUT: Duration = Duration::from_secs(10);
@@ -113,7 +113,7 @@ impl GuardedProgram {
     /// Waits at most `limit` (`None`: without end) until the program *and the processes that it started* are
     /// gone, and returns the status of the program.
     pub fn wait(&mut self, limit: Option<Duration>) -> io::Result<Option<ExitStatus>> {
-        if !self.warden_reaped && readable_within(&self.pidfd, limit)? {
+        if !self.warden_reaped && wait_readable(&self.pidfd, limit)? {
             // A killed warden could not clean up. It keeps its session's number until it is reaped, just below, so the
             // signal reaches no other session.
             self.receive();
@@ -177,7 +177,7 @@ impl GuardedProgram {
         let deadline = Instant::now() + START_TIMEOUT;
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
-            if !readable_within(&self.channel, Some(left)).unwrap_or(false) {
+            if !wait_readable(&self.channel, Some(left)).unwrap_or(false) {
                 kill_in_place_of_warden(self.warden.id(), &self.pidfd);
                 return Err(no_answer());
             }
@@ -249,7 +249,7 @@ impl Drop for GuardedProgram {
 }
 
 fn finish_warden(pid: u32, pidfd: &OwnedFd, longest: Duration) {
-    if !readable_within(pidfd, Some(longest)).unwrap_or(false) {
+    if !wait_readable(pidfd, Some(longest)).unwrap_or(false) {
         kill_in_place_of_warden(pid, pidfd);
     }
     // Finds nothing when the warden cleaned up; the warden keeps its number because it is reaped only below.

@@ -194,7 +194,7 @@ impl Warden {
     fn reap(&mut self) -> RemainingChildren {
         loop {
             match wait_for_any_child(WaitOptions::NOHANG) {
-                Ok(Some((pid, status))) if is(pid, self.program) => {
+                Ok(Some((pid, status))) if is_pid(pid, self.program) => {
                     self.program_status = Some(status.as_raw())
                 }
                 Ok(Some(_)) | Err(Errno::INTR) => {}
@@ -272,7 +272,7 @@ enum RemainingChildren {
     Nobody,
 }
 
-fn is(pid: Pid, number: u32) -> bool {
+fn is_pid(pid: Pid, number: u32) -> bool {
     to_pid(number) == Some(pid)
 }
 

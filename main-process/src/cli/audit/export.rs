@@ -12,7 +12,7 @@ pub(super) fn run(at: &WorkspaceArguments) -> ExitCode {
 }
 
 fn print_lines(at: &WorkspaceArguments) -> Result<(), Refusal> {
-    let mut reached = ReachedWorkspace::at(at.workspace.as_deref())?;
+    let mut reached = ReachedWorkspace::resolve(at.workspace.as_deref())?;
     let mut after = 0;
     loop {
         let lines = reached.request(ReadAudit { after, limit: MAX_AUDIT_ENTRIES })?;

@@ -3,7 +3,7 @@
 
 use super::super::{
     WRONG_USAGE, WorkspaceArguments, format,
-    workspace_at::{find, running},
+    workspace_at::{connect_to_running, find},
 };
 use crate::device_keys;
 use journal::JournalCopy;
@@ -13,7 +13,7 @@ use shared_protocol::{
     Refusal, RefusalCode,
     requests::VerifyAudit,
     review::{AuditLine, AuditReport},
-    text::counted,
+    text::count_noun,
 };
 use std::{
     io::{BufRead as _, BufReader},
@@ -53,7 +53,7 @@ pub(super) fn run(file: Option<&Path>, at: &WorkspaceArguments) -> ExitCode {
 
 fn words(report: &AuditReport, is_file: bool) -> String {
     let AuditReport { lines, signed, before_signing, operations, anchored, findings, .. } = report;
-    let lines = counted(usize::try_from(*lines).unwrap_or(usize::MAX), "audit line");
+    let lines = count_noun(usize::try_from(*lines).unwrap_or(usize::MAX), "audit line");
     let mut text = format!("{lines}, {signed} signed");
     if *before_signing > 0 {
         text += &format!(", {before_signing} from before signing began");
@@ -67,7 +67,7 @@ fn words(report: &AuditReport, is_file: bool) -> String {
         count => {
             let list: String =
                 findings.iter().map(|found| format!("\n- {}\n  {}", found.message, found.hint)).collect();
-            format!("{} in {text}{list}", counted(count, "finding"))
+            format!("{} in {text}{list}", count_noun(count, "finding"))
         }
     }
 }
@@ -77,7 +77,7 @@ fn verify_workspace(named: Option<&Path>) -> Result<AuditReport, Refusal> {
     if !root.join("draftboard.toml").exists() {
         return Err(OpenWorkspaceError::no_workspace(&root).into());
     }
-    if let Some(mut client) = running(&root)? {
+    if let Some(mut client) = connect_to_running(&root)? {
         return Ok(client.request(VerifyAudit {})?);
     }
     let unreadable = |error: String| Refusal::new(RefusalCode::StorageError, error);

@@ -5,7 +5,7 @@ use crate::device_keys;
 use serde_json::json;
 use shared_protocol::{Refusal, RefusalCode};
 use std::{io::Read as _, path::Path};
-use workspace::now;
+use workspace::time_and_seed;
 
 pub(super) const HELP: &str = "Asks for the passphrase, or reads it as one line from standard input.\n\n\
     Examples:\n  draftboard key import draftboard-key.json\n  draftboard key import draftboard-key.json --replace";
@@ -20,7 +20,7 @@ pub(super) fn run(file: &Path, replace: bool) -> Result<KeyResult, Refusal> {
             Refusal::new(RefusalCode::BadRequest, format!("{} cannot be read: {error}", file.display()))
         })?;
     let passphrase = ask_passphrase("Passphrase of the backup: ")?;
-    let about = (device_keys::device_name(), now().time);
+    let about = (device_keys::device_name(), time_and_seed().time);
     let key = device_keys::all_keys()
         .import(&backup, &passphrase, replace, (&about.0, about.1))
         .map_err(refused)?;

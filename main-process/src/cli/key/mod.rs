@@ -119,7 +119,7 @@ fn refused(error: KeyError) -> Refusal {
 /// A passphrase without echo at a terminal; else one line of standard input.
 fn ask_passphrase(question: &str) -> Result<Zeroizing<String>, Refusal> {
     let question = if std::io::stdin().is_terminal() { question } else { "" };
-    review::ask_secret(question).map(Zeroizing::new)
+    review::prompt_secret(question).map(Zeroizing::new)
 }
 
 /// The other device's command that trusts this key.

@@ -5,7 +5,7 @@ use crate::device_keys;
 use device_key::KeyError;
 use serde_json::json;
 use shared_protocol::Refusal;
-use workspace::now;
+use workspace::time_and_seed;
 
 pub(super) const HELP: &str = "The old public key stays known, so that what it signed is still verified. Its secret is removed: make a backup of the new\n\
     key.\n\nExamples:\n  draftboard key rotate\n  draftboard key rotate --lost";
@@ -13,7 +13,7 @@ pub(super) const HELP: &str = "The old public key stays known, so that what it s
 pub(super) fn run(lost: bool) -> Result<KeyResult, Refusal> {
     let keys = device_keys::all_keys();
     let name = device_keys::device_name();
-    let new = keys.rotate(lost, (&name, now().time)).map_err(refused)?;
+    let new = keys.rotate(lost, (&name, time_and_seed().time)).map_err(refused)?;
     let known = keys.known().map_err(refused)?;
     let key = known.get(new.id()).ok_or(KeyError::NoKey).map_err(refused)?;
     let command = trust_command(key);

@@ -5,7 +5,7 @@ use crate::device_keys;
 use device_key::{KeyId, KeyRotation, KeySignature, PublicKey};
 use serde_json::json;
 use shared_protocol::{Refusal, RefusalCode};
-use workspace::now;
+use workspace::time_and_seed;
 
 pub(super) const HELP: &str = "`draftboard key show` on the other device prints the whole command. Compare the key with the one on its screen.\n\n\
     Example: draftboard key trust ed25519:11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo= --name laptop";
@@ -26,7 +26,7 @@ pub(super) fn run(arguments: &TrustArguments) -> Result<KeyResult, Refusal> {
     let key = PublicKey::parse(&arguments.key).map_err(refused)?;
     let replaces = arguments.replaces.as_deref().map(rotation_of).transpose()?;
     let keys = device_keys::present_keys().map_err(refused)?;
-    let trusted = keys.trust(key, replaces, (&arguments.name, now().time)).map_err(refused)?;
+    let trusted = keys.trust(key, replaces, (&arguments.name, time_and_seed().time)).map_err(refused)?;
     let words = format!("Trusted: {} ({})", trusted.id, trusted.name);
     Ok(KeyResult { words, data: json!({ "key": trusted }) })
 }

@@ -73,11 +73,11 @@ impl Edit {
             }
         }
         for pair in &self.env {
-            let (name, value) = parted(pair, "env")?;
-            put(form, name, VariableValue::Plain(value.to_owned()), false);
+            let (name, value) = split_pair(pair, "env")?;
+            set_variable(form, name, VariableValue::Plain(value.to_owned()), false);
         }
         for name in &self.secret {
-            put(form, name, VariableValue::Secret { set: false }, true);
+            set_variable(form, name, VariableValue::Secret { set: false }, true);
         }
         if let Some(folder) = self.folder {
             let folder = std::path::absolute(&folder).unwrap_or(folder);
@@ -85,7 +85,7 @@ impl Edit {
         }
         form.trusted = self.trusted.unwrap_or(form.trusted);
         for pair in &self.limit {
-            let (name, value) = parted(pair, "limit")?;
+            let (name, value) = split_pair(pair, "limit")?;
             let number = value.parse().map_err(|_| {
                 Refusal::new(RefusalCode::BadRequest, format!("`{value}` is not a whole number"))
                     .field("limit")
@@ -96,13 +96,13 @@ impl Edit {
     }
 }
 
-fn parted<'a>(pair: &'a str, field: &str) -> Result<(&'a str, &'a str), Refusal> {
+fn split_pair<'a>(pair: &'a str, field: &str) -> Result<(&'a str, &'a str), Refusal> {
     pair.split_once('=')
         .ok_or_else(|| Refusal::new(RefusalCode::BadRequest, format!("`{pair}` has no `=`")).field(field))
 }
 
 /// A variable that is there keeps what a registry says about it.
-fn put(form: &mut ServerForm, name: &str, value: VariableValue, required: bool) {
+fn set_variable(form: &mut ServerForm, name: &str, value: VariableValue, required: bool) {
     match form.variables.iter_mut().find(|variable| variable.name == name) {
         Some(known) => known.value = value,
         None => form.variables.push(variable(name, value, required)),

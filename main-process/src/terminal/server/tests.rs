@@ -1,6 +1,6 @@
 //! Hostile or broken terminals against a real writer and its socket.
 
-use super::{IDLE_LIMIT, MAX_CONNECTIONS, TerminalContext, TerminalServer, converse};
+use super::{IDLE_LIMIT, MAX_CONNECTIONS, TerminalContext, TerminalServer, serve_connection};
 use crate::testing::{Running, add_note, damage_frame};
 use processes::{DiscoveryRecord, instance};
 use shared_protocol::{
@@ -80,8 +80,8 @@ fn hello(record: &DiscoveryRecord) -> FromTerminal {
 fn conversing(running: &Running, limit: Duration) -> (Fake, JoinHandle<Result<(), String>>) {
     let (ours, theirs) = UnixStream::pair().unwrap();
     let (router, token) = (running.router.clone(), record(running).token);
-    let served = TerminalContext { token, router, over: Arc::default() };
-    (Fake::over(ours), std::thread::spawn(move || converse(theirs, &served, limit)))
+    let served = TerminalContext { token, router, is_closed: Arc::default() };
+    (Fake::over(ours), std::thread::spawn(move || serve_connection(theirs, &served, limit)))
 }
 
 #[test]
@@ -127,9 +127,9 @@ fn a_terminal_does_not_reach_the_workspace_that_took_the_place_of_its_own() {
         let (ours, theirs) = UnixStream::pair().unwrap();
         let (router, token, over) =
             (running.router.clone(), record(&running).token, Arc::new(AtomicBool::new(false)));
-        let served = TerminalContext { token, router, over: Arc::clone(&over) };
-        let server = TerminalServer { _stop: UnixStream::pair().unwrap().0, over };
-        let ended = std::thread::spawn(move || converse(theirs, &served, PATIENCE));
+        let served = TerminalContext { token, router, is_closed: Arc::clone(&over) };
+        let server = TerminalServer { _stop: UnixStream::pair().unwrap().0, is_closed: over };
+        let ended = std::thread::spawn(move || serve_connection(theirs, &served, PATIENCE));
         let mut fake = Fake::over(ours);
         assert!(fake.greet(&record(&running)));
         drop(server);

@@ -107,7 +107,7 @@ fn verify(writer: &WriterHandle) -> Result<AuditReport, Refusal> {
 fn view(writer: &WriterHandle, actor: &Actor, before: u64, limit: usize) -> Result<AuditView, Refusal> {
     let (mut view, mut newest) = (AuditView::default(), VecDeque::new());
     let mut end = None;
-    each(writer, actor, |lines| {
+    for_each_line(writer, actor, |lines| {
         if view.broken.is_none() {
             match check_audit(end.take(), &lines) {
                 Ok(last) => end = last,
@@ -130,7 +130,7 @@ fn export(writer: &WriterHandle, actor: &Actor, path: &Path) -> Result<u64, Refu
     };
     let mut file = BufWriter::new(File::create(path).map_err(failed)?);
     let mut bytes = 0;
-    each(writer, actor, |lines| {
+    for_each_line(writer, actor, |lines| {
         for line in &lines {
             let mut text = serde_json::to_string(line)
                 .map_err(|error| Refusal::new(RefusalCode::Internal, error.to_string()))?;
@@ -145,7 +145,7 @@ fn export(writer: &WriterHandle, actor: &Actor, path: &Path) -> Result<u64, Refu
 }
 
 /// Reads the lines oldest first, a page at a time.
-fn each(
+fn for_each_line(
     writer: &WriterHandle,
     actor: &Actor,
     mut take: impl FnMut(Vec<AuditLine>) -> Result<(), Refusal>,

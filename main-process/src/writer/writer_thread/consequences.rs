@@ -1,12 +1,12 @@
 //! The consequences of a proposal: its Terraform files against the present ones, its cost, trace links that will need review,
 //! pages that will look different. Computed in the background, because the files of a large board take a moment.
 
-use super::{Writer, overlay::ProposalOverlay};
+use super::{Writer, overlay::ProposalComparison};
 use crate::{
     preview::{self, pages_touched},
     terraform_worker,
 };
-use authority::{Snapshot, boards_touched, proposals::ProposedState, unified_diff};
+use authority::{Snapshot, boards_touched, proposals::ProposalOverlay, unified_diff};
 use bundles::Bundles;
 use shared_protocol::text::truncate_bytes;
 use shared_protocol::{
@@ -38,7 +38,7 @@ impl Writer {
     pub(crate) fn consequences_context(&self) -> ConsequencesContext {
         let workspace = &self.session.workspace;
         ConsequencesContext {
-            bundles: Arc::clone(workspace.bundles().loaded()),
+            bundles: Arc::clone(workspace.bundles().bundles()),
             links: Arc::clone(workspace.links()),
             terraform: self.services.terraform.clone(),
             previews: self.services.previews.clone(),
@@ -47,8 +47,8 @@ impl Writer {
 }
 
 impl ConsequencesContext {
-    pub(crate) fn consequences(self, overlay: ProposalOverlay) -> ProposalConsequences {
-        let ProposalOverlay { proposal, hash, before, overlay: ProposedState { state: after, changes } } =
+    pub(crate) fn consequences(self, overlay: ProposalComparison) -> ProposalConsequences {
+        let ProposalComparison { proposal, hash, before, overlay: ProposalOverlay { state: after, changes } } =
             overlay;
         Comparison { before, after, changes, context: self }.consequences(&proposal, hash)
     }
@@ -87,9 +87,12 @@ impl Comparison {
     }
 
     fn pages(&self) -> Vec<TouchedPage> {
-        let shown = self.context.previews.ground();
+        let shown = self.context.previews.workspace();
         shown.map_or_else(Vec::new, |ground| {
-            pages_touched(&ground.with(self.before.clone()), &ground.with(self.after.clone()))
+            pages_touched(
+                &ground.with_snapshot(self.before.clone()),
+                &ground.with_snapshot(self.after.clone()),
+            )
         })
     }
 
@@ -130,7 +133,7 @@ impl Comparison {
             if old == new {
                 return None;
             }
-            let delta = FileDelta::of(path, unified_diff(path, &old, &new));
+            let delta = FileDelta::from_text(path, unified_diff(path, &old, &new));
             Some(FileDelta { text: truncate_bytes(&delta.text, MAX_SHOWN_TEXT_BYTES), ..delta })
         };
         Ok(paths.into_iter().filter_map(delta).collect())
@@ -156,8 +159,12 @@ impl Comparison {
 
     /// Trace links with an end that the proposal changes.
     fn links(&self) -> Vec<String> {
-        let nodes: BTreeSet<ProposalSubject> =
-            self.changes.iter().filter(|change| !change.is_layout()).map(ProposalSubject::of).collect();
+        let nodes: BTreeSet<ProposalSubject> = self
+            .changes
+            .iter()
+            .filter(|change| !change.is_layout())
+            .map(ProposalSubject::of_change)
+            .collect();
         let entities = self.entities();
         let is_touched = |end: &TraceLinkEnd| match end {
             TraceLinkEnd::Node(id) => nodes.contains(&ProposalSubject::Node(*id)),

@@ -106,7 +106,7 @@ impl Writer {
         }
         connect::keep_mcp_json(session.workspace().root());
         session.serve(&self.handle, &self.terminals);
-        session.announce(self.address.as_ref());
+        session.record_address(self.address.as_ref());
         session.workspace.price_with(Arc::new(self.services.terraform.clone()));
         std::mem::replace(&mut self.session, session).close();
         self.committed = Committed { replaced: true, ..Committed::default() };

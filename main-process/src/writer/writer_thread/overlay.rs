@@ -3,17 +3,17 @@
 
 use super::Writer;
 use crate::terraform_worker::{PlanProposalRequest, PlannedProposal};
-use authority::{Snapshot, proposals::ProposedState};
+use authority::{Snapshot, proposals::ProposalOverlay};
 use shared_protocol::{
     Actor, BoardId, Proposal, ProposalId, ProposalState, Refusal, RefusalCode, proposal::ContentHash,
 };
 use std::sync::Arc;
 
-pub(crate) struct ProposalOverlay {
+pub(crate) struct ProposalComparison {
     pub(super) proposal: Arc<Proposal>,
     pub(super) hash: ContentHash,
     pub(super) before: Snapshot,
-    pub(super) overlay: ProposedState,
+    pub(super) overlay: ProposalOverlay,
 }
 
 /// A proposal and the snapshot that it is applied to, taken on the writer's thread.
@@ -24,18 +24,18 @@ pub(crate) struct OverlayInput {
 
 impl OverlayInput {
     /// Takes a while; not for the writer's thread.
-    pub(crate) fn overlay(self) -> Result<ProposalOverlay, Refusal> {
+    pub(crate) fn overlay(self) -> Result<ProposalComparison, Refusal> {
         let Self { proposal, before } = self;
         let hash = proposal.content_hash()?;
-        let overlay = ProposedState::rebase_keeping_places(&before, &proposal.changes).map_err(|why| {
+        let overlay = ProposalOverlay::rebase_keeping_places(&before, &proposal.changes).map_err(|why| {
             Refusal::new(RefusalCode::Stale, why.first().cloned().unwrap_or_default())
                 .hint("Refresh the proposal, then request its consequences again.")
         })?;
-        Ok(ProposalOverlay { proposal, hash, before, overlay })
+        Ok(ProposalComparison { proposal, hash, before, overlay })
     }
 
     /// As [`Self::overlay`], for a reviewer who has seen this content.
-    pub(crate) fn overlay_of(self, seen: ContentHash) -> Result<ProposalOverlay, Refusal> {
+    pub(crate) fn overlay_of(self, seen: ContentHash) -> Result<ProposalComparison, Refusal> {
         let overlay = self.overlay()?;
         match overlay.hash == seen {
             true => Ok(overlay),
@@ -45,7 +45,7 @@ impl OverlayInput {
     }
 }
 
-impl ProposalOverlay {
+impl ProposalComparison {
     pub(crate) fn proposal(&self) -> &Proposal {
         &self.proposal
     }
@@ -57,8 +57,8 @@ impl ProposalOverlay {
         actor: Actor,
     ) -> PlanProposalRequest {
         let Proposal { id: proposal, version, .. } = *self.proposal;
-        let about = PlannedProposal { proposal, version, hash: self.hash, over: self.before.revision() };
-        PlanProposalRequest { about, board, state: self.overlay.state, secrets, actor }
+        let about = PlannedProposal { proposal, version, hash: self.hash, base: self.before.revision() };
+        PlanProposalRequest { proposal: about, board, state: self.overlay.state, secrets, actor }
     }
 
     pub(crate) fn is_waiting(&self) -> bool {
@@ -69,7 +69,7 @@ impl ProposalOverlay {
 impl Writer {
     pub(crate) fn overlay_input(&self, id: ProposalId) -> Result<OverlayInput, Refusal> {
         let workspace = &self.session.workspace;
-        let Some(proposal) = workspace.desk().queue.get(id).map(Arc::clone) else {
+        let Some(proposal) = workspace.review_state().queue.get(id).map(Arc::clone) else {
             return Err(Refusal::new(RefusalCode::NotFound, format!("there is no proposal {id}")));
         };
         Ok(OverlayInput { proposal, before: workspace.snapshot().clone() })

@@ -1,6 +1,6 @@
 //! Pictures of a page before and after a proposal, drawn by previews of their own.
 
-use super::overlay::ProposalOverlay;
+use super::overlay::ProposalComparison;
 use crate::preview;
 use authority::Snapshot;
 use crossbeam_channel::Receiver;
@@ -24,7 +24,7 @@ enum PageDrawing {
     Waits(Receiver<Result<PreviewImage, Refusal>>),
 }
 
-impl ProposalOverlay {
+impl ProposalComparison {
     pub(crate) fn page_pictures(
         &self,
         previews: &preview::PreviewsHandle,
@@ -44,8 +44,8 @@ impl ProposalOverlay {
             proposal: self.proposal.id,
             hash: self.hash,
             page,
-            now: now.look(),
-            proposed: proposed.look(),
+            now: now.render(),
+            proposed: proposed.render(),
         })
     }
 }
@@ -56,7 +56,7 @@ fn draw(
     page: NodeId,
     screen: PreviewScreen,
 ) -> PageDrawing {
-    let Some(ground) = previews.ground().map(|ground| ground.with(state.clone())) else {
+    let Some(ground) = previews.workspace().map(|ground| ground.with_snapshot(state.clone())) else {
         return PageDrawing::Failed(Refusal::new(RefusalCode::NoWorkspace, "no workspace is open"));
     };
     if ground.page(page).is_none() {
@@ -68,7 +68,7 @@ fn draw(
 }
 
 impl PageDrawing {
-    fn look(self) -> PageRendering {
+    fn render(self) -> PageRendering {
         let drawn = match self {
             Self::Absent => return PageRendering::Absent,
             Self::Failed(refusal) => Err(refusal),

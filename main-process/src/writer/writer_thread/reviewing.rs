@@ -36,7 +36,7 @@ use std::{
     sync::{Arc, atomic::AtomicU64},
     time::Duration,
 };
-use workspace::now;
+use workspace::time_and_seed;
 use workspace::{AcceptedProposal, MutationGroup, Reviewer, WorkspaceTemplate};
 
 /// Decided proposals in one response.
@@ -57,7 +57,7 @@ impl Writer {
     /// Accepts a proposal. Accepting a request to apply or destroy holds only for the saved plan that the verdict names,
     /// with everything as it was planned.
     fn accept(&mut self, verdict: &ReviewVerdict, reviewer: &Reviewer) -> Result<DecidedProposal, Refusal> {
-        let proposal = self.session.workspace.desk().queue.get(verdict.proposal);
+        let proposal = self.session.workspace.review_state().queue.get(verdict.proposal);
         let applies = proposal.and_then(|proposal| match proposal.act {
             Some(ProposedAction::Run { board, operation }) if operation.needs_confirmation() => Some(board),
             _ => None,
@@ -65,22 +65,22 @@ impl Writer {
         if let Some(board) = applies
             && let Err(refusal) = self.services.terraform.check_request(verdict.proposal, board, verdict.plan)
         {
-            self.note(AuditEvent::Refused, reviewer, refusal.message.clone())?;
+            self.record_audit(AuditEvent::Refused, reviewer, refusal.message.clone())?;
             return Err(refusal);
         }
-        let decision = self.in_group(|group| group.accepts(verdict, reviewer, now()))?;
+        let decision = self.run_in_group(|group| group.accept_verdict(verdict, reviewer, time_and_seed()))?;
         let AcceptedProposal { proposal, applied, act } = &decision;
         let brief = self.session.workspace.brief(proposal);
         // Before anything is published: a proposal that is decided loses its plan.
         let saved = self.services.terraform.take_request(proposal.id);
-        let notice = act.as_ref().map(|act| self.carry_out(proposal, act, saved));
+        let notice = act.as_ref().map(|act| self.execute_action(proposal, act, saved));
         Ok(DecidedProposal { proposal: brief, applied: applied.clone(), notice })
     }
 
     fn reject(&mut self, decision: &RejectProposal, reviewer: &Reviewer) -> Result<DecidedProposal, Refusal> {
         let RejectProposal { proposal, version, reason } = decision;
-        let rejected =
-            self.in_group(|group| group.rejects((*proposal, *version), reason, reviewer, now()))?;
+        let rejected = self
+            .run_in_group(|group| group.reject((*proposal, *version), reason, reviewer, time_and_seed()))?;
         let proposal = self.session.workspace.brief(&rejected);
         Ok(DecidedProposal { proposal, applied: None, notice: None })
     }
@@ -91,7 +91,7 @@ impl Writer {
         proposal: ProposalId,
         change: impl FnOnce(&mut MutationGroup<'_>) -> Result<T, Refusal>,
     ) -> Result<ProposalDetails, Refusal> {
-        self.in_group(change)?;
+        self.run_in_group(change)?;
         self.open_proposal(proposal)
     }
 
@@ -101,7 +101,7 @@ impl Writer {
         partial: bool,
         reviewer: &Reviewer,
     ) -> Result<AppliedCommand, Refusal> {
-        self.in_group(|group| group.reverts(proposal, partial, reviewer, now()))
+        self.run_in_group(|group| group.revert_proposal(proposal, partial, reviewer, time_and_seed()))
     }
 
     pub(crate) fn grant(
@@ -109,11 +109,11 @@ impl Writer {
         grant: ApprovalGrant,
         reviewer: &Reviewer,
     ) -> Result<StandingApproval, Refusal> {
-        self.in_group(|group| group.grant(grant, false, reviewer, now()))
+        self.run_in_group(|group| group.grant(grant, false, reviewer, time_and_seed()))
     }
 
     pub(crate) fn revoke(&mut self, approval: u64, reviewer: &Reviewer) -> Result<(), Refusal> {
-        self.in_group(|group| group.revoke(approval, reviewer, now()))?;
+        self.run_in_group(|group| group.revoke(approval, reviewer, time_and_seed()))?;
         Ok(())
     }
 
@@ -126,7 +126,7 @@ impl Writer {
     pub(crate) fn history(&self, limit: u32) -> Vec<ProposalBrief> {
         let workspace = &self.session.workspace;
         let mut over: Vec<&Arc<Proposal>> =
-            workspace.desk().queue.iter().filter(|proposal| !is_undecided(proposal)).collect();
+            workspace.review_state().queue.iter().filter(|proposal| !is_undecided(proposal)).collect();
         over.sort_by_key(|proposal| std::cmp::Reverse(proposal.number));
         over.into_iter()
             .take(MAX_HISTORY.min(limit as usize))
@@ -137,7 +137,7 @@ impl Writer {
     /// The proposals without a decision, drafts included.
     pub(crate) fn undecided(&self) -> Vec<ProposalBrief> {
         let workspace = &self.session.workspace;
-        let waiting = workspace.desk().queue.iter().filter(|proposal| is_undecided(proposal));
+        let waiting = workspace.review_state().queue.iter().filter(|proposal| is_undecided(proposal));
         let mut briefs: Vec<_> = waiting.map(|proposal| workspace.brief(proposal)).collect();
         briefs.sort_by(ProposalBrief::queue_order);
         briefs
@@ -178,14 +178,14 @@ impl Writer {
             PersonDecision::Upstream(decision) => self.services.upstreams.purpose(decision)?,
         };
         let submitted = SubmittedDecision { decision, purpose: purpose.clone() };
-        let code = self.codes.issue(reviewer.connection, submitted, now().time)?;
+        let code = self.codes.issue(reviewer.connection, submitted, time_and_seed().time)?;
         let place = if self.process.has_window() {
             "the window of Draftboard"
         } else {
             show_on_terminal(&code, &purpose).inspect_err(|_| self.codes.drop_code(&code))?;
             "the terminal of `draftboard serve`"
         };
-        self.note(AuditEvent::CodeShown, &Reviewer::at_terminal(reviewer.name), purpose)?;
+        self.record_audit(AuditEvent::CodeShown, &Reviewer::at_terminal(reviewer.name), purpose)?;
         Ok(CodePlace { place: place.to_owned() })
     }
 
@@ -193,18 +193,18 @@ impl Writer {
     pub(crate) fn confirm_code(&mut self, code: &str, reviewer: TerminalReviewer, responder: JsonResponder) {
         let TerminalReviewer { connection, name } = reviewer;
         let reviewer = Reviewer::at_terminal(name);
-        let refusal = match self.codes.check(connection, code, now().time) {
+        let refusal = match self.codes.check(connection, code, time_and_seed().time) {
             CodeCheck::Right(PersonDecision::Proposal(decision)) => {
                 let (responder, decided) = (responder.typed(), self.decide(&decision, &reviewer));
                 return self.respond(move || responder.send(decided));
             }
             CodeCheck::Right(PersonDecision::Upstream(decision)) => {
-                let by = upstreams::RequestOrigin { name: reviewer.name, way: reviewer.way };
+                let by = upstreams::RequestOrigin { name: reviewer.name, channel: reviewer.channel };
                 return self.services.upstreams.decide(decision, by, responder);
             }
             CodeCheck::Again(refusal) => refusal,
             CodeCheck::Wrong(refusal) => {
-                let noted = self.note(AuditEvent::WrongCode, &reviewer, refusal.message.clone());
+                let noted = self.record_audit(AuditEvent::WrongCode, &reviewer, refusal.message.clone());
                 noted.err().unwrap_or(refusal)
             }
         };
@@ -213,14 +213,14 @@ impl Writer {
 
     /// Carries out at once what a standing approval has accepted.
     pub(super) fn follow_up(&mut self, result: &Result<AgentCallOutcome, Refusal>) {
-        let Ok(AgentCallOutcome { done, accepted }) = result else { return };
+        let Ok(AgentCallOutcome { response: done, accepted }) = result else { return };
         if let Some(announcer) = &mut self.announcer {
             let workspace = &self.session.workspace;
-            announcer.submitted(&done.proposal, &workspace.desk().queue, workspace.root());
+            announcer.announce_submitted(&done.proposal, &workspace.review_state().queue, workspace.root());
         }
         match (&done.proposal.act, accepted) {
             (Some(act), Some(_)) => {
-                self.carry_out(&done.proposal, act, None);
+                self.execute_action(&done.proposal, act, None);
             }
             (Some(act), None) => {
                 if done.started_draft {
@@ -233,15 +233,20 @@ impl Writer {
     }
 
     /// Writes a line of the audit.
-    fn note(&mut self, event: AuditEvent, reviewer: &Reviewer, reason: String) -> Result<(), Refusal> {
-        self.in_group(|group| {
-            group.notes(event, reviewer, reason, now());
+    fn record_audit(
+        &mut self,
+        event: AuditEvent,
+        reviewer: &Reviewer,
+        reason: String,
+    ) -> Result<(), Refusal> {
+        self.run_in_group(|group| {
+            group.record_review_event(event, reviewer, reason, time_and_seed());
             Ok(())
         })
     }
 
     /// Runs a group of its own. Audit lines about a refusal are kept as well.
-    pub(super) fn in_group<T>(
+    pub(super) fn run_in_group<T>(
         &mut self,
         run: impl FnOnce(&mut MutationGroup<'_>) -> Result<T, Refusal>,
     ) -> Result<T, Refusal> {
@@ -258,7 +263,7 @@ impl Writer {
 
     /// Carries out an accepted action other than a change of the content. Returns the outcome, which the proposal keeps as
     /// well. The decision is published first: a reader of the outcome finds it.
-    pub(super) fn carry_out(
+    pub(super) fn execute_action(
         &mut self,
         proposal: &Proposal,
         act: &ProposedAction,
@@ -270,7 +275,7 @@ impl Writer {
             ProposedAction::StartPreview { shows, screen } => {
                 let request = StartPreview { shows: shows.clone(), screen: *screen };
                 return self.preview(id, request, |session| {
-                    ActionResult::well(format!("{session} began"), json!({ "session": session.to_string() }))
+                    ActionResult::ok(format!("{session} began"), json!({ "session": session.to_string() }))
                 });
             }
             ProposedAction::StopPreview { session } => {
@@ -286,16 +291,18 @@ impl Writer {
                 .save()
                 .map(|(revision, files)| format!("saved revision {revision}: {} files", files.len())),
             ProposedAction::Config { before, after } => {
-                let noticed = self.session.workspace.replace_config(before, after, now());
+                let noticed = self.session.workspace.replace_config(before, after, time_and_seed());
                 noticed.map(|noticed| {
-                    self.noticed(noticed);
+                    self.handle_file_changes(noticed);
                     "draftboard.toml was changed".to_owned()
                 })
             }
-            ProposedAction::Open { path } => return self.opens(id, path, format!("opened {path}")),
+            ProposedAction::Open { path } => {
+                return self.open_file_for_action(id, path, format!("opened {path}"));
+            }
             ProposedAction::New { path, .. } => {
                 match launching::create_at(Path::new(path), WorkspaceTemplate::Blank) {
-                    Ok(()) => return self.opens(id, path, format!("made {path}")),
+                    Ok(()) => return self.open_file_for_action(id, path, format!("made {path}")),
                     Err(refusal) => Err(refusal),
                 }
             }
@@ -307,7 +314,7 @@ impl Writer {
                 let definition = Some(definition.clone());
                 let call = ToolCall { tool: tool.clone(), arguments: arguments.clone(), definition };
                 let (number, proposer) = (proposal.number, proposal.proposer.name.clone());
-                match self.services.upstreams.accepted(upstreams::AcceptedCall {
+                match self.services.upstreams.execute_accepted_call(upstreams::AcceptedCall {
                     proposal: id,
                     number,
                     proposer,
@@ -318,15 +325,15 @@ impl Writer {
                 }
             }
         };
-        let done = done.map_or_else(ActionResult::refused, |words| ActionResult::well(words, Value::Null));
+        let done = done.map_or_else(ActionResult::from_refusal, |words| ActionResult::ok(words, Value::Null));
         self.finished(id, done)
     }
 
     /// Records the outcome before the workspace is closed together with its queue.
-    fn opens(&mut self, id: ProposalId, path: &str, words: String) -> String {
+    fn open_file_for_action(&mut self, id: ProposalId, path: &str, words: String) -> String {
         self.record_outcome(id, words.clone());
         let opened = self.open(path);
-        let done = opened.map_or_else(ActionResult::refused, |()| ActionResult::well(words, Value::Null));
+        let done = opened.map_or_else(ActionResult::from_refusal, |()| ActionResult::ok(words, Value::Null));
         if done.result.is_err() {
             return self.finished(id, done);
         }
@@ -341,7 +348,7 @@ impl Writer {
 
     fn notify_done(&mut self, id: ProposalId, done: ActionResult) -> String {
         let (words, action_runs) = (done.words.clone(), Arc::clone(&self.services.agents.action_runs));
-        self.respond(move || action_runs.done(id, done));
+        self.respond(move || action_runs.finish(id, done));
         words
     }
 
@@ -401,13 +408,13 @@ impl Writer {
     {
         let (writer, action_runs) = (self.handle.clone(), Arc::clone(&self.services.agents.action_runs));
         let responder = Responder::new(move |result: Result<R::Response, Refusal>| {
-            let done = result.map_or_else(ActionResult::refused, describe);
+            let done = result.map_or_else(ActionResult::from_refusal, describe);
             if let Err(refusal) =
                 writer.send(WriterMsg::ActionOutcome { proposal: id, outcome: done.words.clone() })
             {
                 tracing::debug!(%refusal, "the outcome of a preview was not recorded");
             }
-            action_runs.done(id, done);
+            action_runs.finish(id, done);
         });
         self.services.previews.request(request, responder);
         "the preview is notified".to_owned()
@@ -430,8 +437,8 @@ impl Writer {
     }
 
     pub(super) fn record_outcome(&mut self, id: ProposalId, outcome: String) {
-        let noted = self.in_group(|group| {
-            group.came_of(id, &outcome);
+        let noted = self.run_in_group(|group| {
+            group.record_outcome(id, &outcome);
             Ok(())
         });
         if let Err(refusal) = noted {
@@ -441,8 +448,8 @@ impl Writer {
 
     /// Expires proposals and codes.
     pub(super) fn sweep(&mut self) {
-        let moment = now();
-        let swept = self.in_group(|group| {
+        let moment = time_and_seed();
+        let swept = self.run_in_group(|group| {
             group.expire(moment.time);
             Ok(())
         });
@@ -456,14 +463,16 @@ impl Writer {
     pub(super) fn until_expiry(&self) -> Duration {
         let ends = self.session.workspace.next_expiry().into_iter().chain(self.codes.next_end());
         let least = Duration::from_millis(250);
-        ends.min()
-            .map_or(Duration::MAX, |end| Duration::from_millis(end.saturating_sub(now().time)).max(least))
+        ends.min().map_or(Duration::MAX, |end| {
+            Duration::from_millis(end.saturating_sub(time_and_seed().time)).max(least)
+        })
     }
 
     /// Grants the standing approval of the command line for this run.
     pub(super) fn approve(&mut self, scope: ApprovalScope, name: String) {
         let grant = ApprovalGrant { client: None, scope, boards: Vec::new(), expires: None };
-        let granted = self.in_group(|group| group.grant(grant, true, &Reviewer::at_terminal(name), now()));
+        let granted = self
+            .run_in_group(|group| group.grant(grant, true, &Reviewer::at_terminal(name), time_and_seed()));
         if let Err(refusal) = granted {
             tracing::error!(%refusal, "the standing approval of the command line does not hold");
         }
@@ -480,7 +489,7 @@ pub(crate) fn request_plan_of(proposal: &Proposal, actor: Actor) -> Option<PlanR
                 requested_by: proposal.proposer.name.clone(),
                 actor,
                 secrets: Vec::new(),
-                pressed: false,
+                requested_by_person: false,
             })
         }
         _ => None,
@@ -488,7 +497,7 @@ pub(crate) fn request_plan_of(proposal: &Proposal, actor: Actor) -> Option<PlanR
 }
 
 fn preview_done() -> ActionResult {
-    ActionResult::well("done".to_owned(), Value::Null)
+    ActionResult::ok("done".to_owned(), Value::Null)
 }
 
 fn is_undecided(proposal: &Proposal) -> bool {

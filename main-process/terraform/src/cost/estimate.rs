@@ -2,7 +2,7 @@
 
 use super::book::PriceBook;
 use crate::settings::InfrastructureSettings;
-use authority::{Snapshot, holds};
+use authority::{Snapshot, condition_holds};
 use serde_json::json;
 use shared_protocol::{
     BoardId, Node, NodeId, PropKey, PropValue, TypeDef,
@@ -139,8 +139,9 @@ fn estimate_resource(
     if model.free {
         return CostEstimate { monthly: Some(0.0), ..none(EstimateBasis::Free) };
     }
-    let applies =
-        |component: &&CostComponent| component.when.as_ref().is_none_or(|when| holds(def, node, when));
+    let applies = |component: &&CostComponent| {
+        component.when.as_ref().is_none_or(|when| condition_holds(def, node, when))
+    };
     let region = region_of(snapshot, node, settings);
     let provider = def.id.as_str().split('/').next().unwrap_or_default();
     let components: Vec<ComponentEstimate> = model
@@ -254,7 +255,7 @@ fn region_of(snapshot: &Snapshot, node: &Node, settings: &InfrastructureSettings
 }
 
 /// Returns a price book template with an entry for every missing price.
-pub fn missing(estimates: &BoardCostEstimate) -> String {
+pub fn describe_missing(estimates: &BoardCostEstimate) -> String {
     let components = estimates.nodes.iter().flat_map(|estimate| &estimate.components);
     let wanted: BTreeSet<&PriceKey> = components
         .filter(|component| {

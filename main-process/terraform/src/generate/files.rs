@@ -322,13 +322,13 @@ fn values_files(input: &GenerateInput<'_>, root: &ModuleBuilder) -> Option<(Stri
     for (name, variable) in &root.variables {
         let given = input.settings.values.get(name).filter(|_| !variable.sensitive);
         if let Some(value) = given {
-            values.add_argument(name, HclExpression::of(value));
+            values.add_argument(name, HclExpression::from_value(value));
         }
         let (shown, remark) = match (given, &variable.default) {
             _ if variable.sensitive => {
                 (HclExpression::text(""), format!("sensitive: set TF_VAR_{name} instead"))
             }
-            (Some(value), _) => (HclExpression::of(value), String::new()),
+            (Some(value), _) => (HclExpression::from_value(value), String::new()),
             (None, Some(default)) => (default.clone(), "the default".to_owned()),
             (None, None) => (HclExpression::text(""), "required".to_owned()),
         };

@@ -1,17 +1,11 @@
 //! Findings about the generated files.
 
-use shared_protocol::{NodeId, PropKey};
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum TerraformFindingSeverity {
-    /// Terraform would reject the files.
-    Error,
-    Warning,
-}
+use shared_protocol::{NodeId, PropKey, messages::ProblemSeverity};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TerraformFinding {
-    pub severity: TerraformFindingSeverity,
+    /// An error when Terraform would reject the files.
+    pub severity: ProblemSeverity,
     pub node: Option<NodeId>,
     pub prop: Option<PropKey>,
     pub message: String,
@@ -20,7 +14,7 @@ pub struct TerraformFinding {
 impl TerraformFinding {
     pub(crate) fn error(node: NodeId, prop: Option<&PropKey>, message: impl Into<String>) -> Self {
         Self {
-            severity: TerraformFindingSeverity::Error,
+            severity: ProblemSeverity::Error,
             node: Some(node),
             prop: prop.cloned(),
             message: message.into(),
@@ -28,6 +22,6 @@ impl TerraformFinding {
     }
 
     pub(crate) fn warning(node: Option<NodeId>, message: impl Into<String>) -> Self {
-        Self { severity: TerraformFindingSeverity::Warning, node, prop: None, message: message.into() }
+        Self { severity: ProblemSeverity::Warning, node, prop: None, message: message.into() }
     }
 }

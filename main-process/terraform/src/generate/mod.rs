@@ -23,7 +23,7 @@ mod rendered_node;
 mod values;
 
 pub(crate) use files::MARKER;
-pub use finding::{TerraformFinding, TerraformFindingSeverity};
+pub use finding::TerraformFinding;
 pub use rendered_node::TerraformVariable;
 
 use crate::settings::InfrastructureSettings;

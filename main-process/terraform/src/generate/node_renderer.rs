@@ -262,7 +262,7 @@ impl NodeRenderer<'_> {
         for target in targets {
             let name = match &prop.output_from {
                 None => prop.target_attribute().to_owned(),
-                Some(key) => self.chosen_output(prop, key, target)?,
+                Some(key) => self.selected_output(prop, key, target)?,
             };
             found.extend(self.read_attribute(Some(&prop.key), target, &name));
         }
@@ -280,7 +280,7 @@ impl NodeRenderer<'_> {
         found.into_iter().next()
     }
 
-    fn chosen_output(&mut self, prop: &PropDef, key: &PropKey, target: NodeId) -> Option<String> {
+    fn selected_output(&mut self, prop: &PropDef, key: &PropKey, target: NodeId) -> Option<String> {
         let chosen = self.text_prop(key.as_str()).unwrap_or_else(|| "id".to_owned());
         let outputs = self
             .context
@@ -421,7 +421,7 @@ impl NodeRenderer<'_> {
             Some(text) => self.checked_expression(&PropKey::parse(key).ok()?, text),
             None => {
                 let well_formed = self.check_inner_expressions(&PropKey::parse(key).ok()?, &value);
-                well_formed.then(|| HclExpression::of(&value))
+                well_formed.then(|| HclExpression::from_value(&value))
             }
         }
     }
@@ -451,7 +451,7 @@ impl NodeRenderer<'_> {
             None => None,
             Some(value) => match value.expression() {
                 Some(_) => self.built_in_prop("default"),
-                None => Some(HclExpression::of(value)),
+                None => Some(HclExpression::from_value(value)),
             },
         };
         if variable.sensitive && variable.default.is_some() {
@@ -516,7 +516,7 @@ impl NodeRenderer<'_> {
                         let Some(value) = self.checked_expression(&key, text) else { continue };
                         value
                     }
-                    None => HclExpression::of(value),
+                    None => HclExpression::from_value(value),
                 };
                 body.add_argument(name.to_string(), value);
             }

@@ -36,7 +36,7 @@ pub(super) fn terraform_file(input: &GenerateInput<'_>, uses: &ProviderUses) -> 
     if let Some(backend) = &input.settings.backend {
         let mut config = HclBody::default();
         for (name, value) in backend.config.iter().filter(|(name, _)| is_identifier(name)) {
-            config.add_argument(name, HclExpression::of(value));
+            config.add_argument(name, HclExpression::from_value(value));
         }
         body.add_block("backend", vec![backend.kind.clone()], config);
     }
@@ -126,7 +126,7 @@ fn settings_of(input: &GenerateInput<'_>, provider: &str) -> ProviderArguments {
             // Nested settings would be blocks; `features` is written separately.
             && !matches!(value, PropValue::Object(_))
     });
-    arguments.map(|(name, value)| (name.clone(), HclExpression::of(value))).collect()
+    arguments.map(|(name, value)| (name.clone(), HclExpression::from_value(value))).collect()
 }
 
 /// Returns the provider arguments of a subscription or region node.
@@ -138,8 +138,8 @@ fn node_arguments(input: &GenerateInput<'_>, holder: NodeId) -> ProviderArgument
     };
     let keys = ["subscription_id", "tenant_id", "region", "profile"];
     keys.into_iter()
-        .filter_map(|key| Some((key.to_owned(), HclExpression::of(value(key)?))))
-        .chain(value("assume_role_arn").map(|role| (ASSUME_ROLE.to_owned(), HclExpression::of(role))))
+        .filter_map(|key| Some((key.to_owned(), HclExpression::from_value(value(key)?))))
+        .chain(value("assume_role_arn").map(|role| (ASSUME_ROLE.to_owned(), HclExpression::from_value(role))))
         .collect()
 }
 

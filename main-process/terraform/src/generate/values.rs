@@ -27,24 +27,24 @@ pub(crate) fn argument_expression(
     builtin: bool,
 ) -> HclExpression {
     if value.expression().is_some() {
-        return HclExpression::of(value);
+        return HclExpression::from_value(value);
     }
     match found.map(|attribute| attribute.kind) {
         Some(AttributeKind::Text) if kind == PropKind::Json && value.as_text().is_none() => {
-            HclExpression::Call("jsonencode", vec![HclExpression::of(value)])
+            HclExpression::Call("jsonencode", vec![HclExpression::from_value(value)])
         }
         None if kind == PropKind::Json && !builtin && value.as_text().is_none() => {
-            HclExpression::Call("jsonencode", vec![HclExpression::of(value)])
+            HclExpression::Call("jsonencode", vec![HclExpression::from_value(value)])
         }
         Some(kind) => typed_expression(value, kind),
-        None => HclExpression::of(value),
+        None => HclExpression::from_value(value),
     }
 }
 
 /// Converts a value to the attribute kind where possible.
 fn typed_expression(value: &PropValue, kind: AttributeKind) -> HclExpression {
     if value.expression().is_some() {
-        return HclExpression::of(value);
+        return HclExpression::from_value(value);
     }
     let each = |kind| match value {
         PropValue::List(items) => {
@@ -56,7 +56,7 @@ fn typed_expression(value: &PropValue, kind: AttributeKind) -> HclExpression {
         (AttributeKind::Number, PropValue::Text(text)) if text.parse::<f64>().is_ok_and(f64::is_finite) => {
             match PropValue::parse_json(text) {
                 Ok(PropValue::Number(number)) => HclExpression::raw(number.to_string()),
-                _ => HclExpression::of(value),
+                _ => HclExpression::from_value(value),
             }
         }
         (AttributeKind::Boolean, PropValue::Text(text)) if &**text == "true" || &**text == "false" => {
@@ -73,7 +73,7 @@ fn typed_expression(value: &PropValue, kind: AttributeKind) -> HclExpression {
                 .map(|(key, value)| (key.to_string(), typed_expression(value, AttributeKind::Text)))
                 .collect(),
         ),
-        _ => HclExpression::of(value),
+        _ => HclExpression::from_value(value),
     }
 }
 
@@ -151,7 +151,7 @@ impl BlockTree {
                 Some(SchemaEntry::Attribute(attribute)) => {
                     tree.arguments.push((key.to_string(), typed_expression(value, attribute.kind)));
                 }
-                None => tree.arguments.push((key.to_string(), HclExpression::of(value))),
+                None => tree.arguments.push((key.to_string(), HclExpression::from_value(value))),
             }
         }
         tree

@@ -28,7 +28,7 @@ impl HclExpression {
     }
 
     /// Converts a value.
-    pub fn of(value: &PropValue) -> Self {
+    pub fn from_value(value: &PropValue) -> Self {
         if let Some(expression) = value.expression() {
             return Self::raw(expression.trim());
         }
@@ -37,10 +37,10 @@ impl HclExpression {
             PropValue::Bool(value) => Self::raw(value.to_string()),
             PropValue::Number(number) => Self::raw(number.to_string()),
             PropValue::Text(text) => Self::text(text),
-            PropValue::List(items) => Self::List(items.iter().map(Self::of).collect()),
-            PropValue::Object(fields) => {
-                Self::Map(fields.iter().map(|(key, value)| (key.to_string(), Self::of(value))).collect())
-            }
+            PropValue::List(items) => Self::List(items.iter().map(Self::from_value).collect()),
+            PropValue::Object(fields) => Self::Map(
+                fields.iter().map(|(key, value)| (key.to_string(), Self::from_value(value))).collect(),
+            ),
         }
     }
 

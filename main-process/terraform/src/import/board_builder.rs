@@ -54,7 +54,7 @@ impl<'a> BoardBuilder<'a> {
         mixed ^ (mixed >> 31)
     }
 
-    pub(super) fn def(&self, type_id: &TypeId) -> Option<&'a TypeDef> {
+    pub(super) fn type_def(&self, type_id: &TypeId) -> Option<&'a TypeDef> {
         self.snapshot.registry().get(type_id)
     }
 
@@ -89,7 +89,7 @@ impl<'a> BoardBuilder<'a> {
         if differs && crate::hcl::is_identifier(wanted) {
             let keeps = self
                 .node(id)
-                .and_then(|node| self.def(&node.type_id))
+                .and_then(|node| self.type_def(&node.type_id))
                 .is_some_and(|def| def.prop("terraform_name").is_some());
             if keeps {
                 self.set_prop(id, "terraform_name", PropValue::text(wanted));
@@ -114,8 +114,9 @@ impl<'a> BoardBuilder<'a> {
 
     pub(super) fn add_reference(&mut self, id: NodeId, key: &str, target: NodeId) {
         let Ok(key) = PropKey::parse(key) else { return };
-        let many =
-            self.node(id).and_then(|node| self.def(&node.type_id)?.prop(key.as_str()).map(|prop| prop.many));
+        let many = self
+            .node(id)
+            .and_then(|node| self.type_def(&node.type_id)?.prop(key.as_str()).map(|prop| prop.many));
         if let Some(node) = self.node_mut(id) {
             let targets = node.references.entry(key).or_default();
             if many == Some(false) {
@@ -148,7 +149,7 @@ impl<'a> BoardBuilder<'a> {
 
     /// Returns whether the type of a node may be placed in another node.
     pub(super) fn may_stand_in(&self, child: NodeId, parent: NodeId) -> bool {
-        let def = |id: NodeId| self.node(id).and_then(|node| self.def(&node.type_id));
+        let def = |id: NodeId| self.node(id).and_then(|node| self.type_def(&node.type_id));
         match (def(child), def(parent)) {
             (Some(child), Some(parent)) => child.is_allowed_in(parent),
             _ => false,
@@ -176,7 +177,8 @@ impl<'a> BoardBuilder<'a> {
     /// when there is no rule.
     pub(super) fn connect(&mut self, source: NodeId, target: NodeId, label: &str) -> bool {
         let (Some(from), Some(to)) = (self.node(source), self.node(target)) else { return false };
-        let (Some(from_def), Some(to_def)) = (self.def(&from.type_id), self.def(&to.type_id)) else {
+        let (Some(from_def), Some(to_def)) = (self.type_def(&from.type_id), self.type_def(&to.type_id))
+        else {
             return false;
         };
         let rule = self.snapshot.registry().rules().iter().find(|rule| {
@@ -199,7 +201,8 @@ impl<'a> BoardBuilder<'a> {
         let from = EdgeEndpoint { node: source, port: rule.source.port.clone() };
         let to = EdgeEndpoint { node: target, port: rule.target.port.clone() };
         let is_full = |end: &EdgeEndpoint| {
-            let port = self.node(end.node).and_then(|node| self.def(&node.type_id)?.port(end.port.as_str()));
+            let port =
+                self.node(end.node).and_then(|node| self.type_def(&node.type_id)?.port(end.port.as_str()));
             let most = port.and_then(|port| port.max_connections);
             let used = self.edges.iter().filter(|edge| edge.source == *end || edge.target == *end).count();
             most.is_some_and(|most| used >= most as usize)

@@ -190,7 +190,7 @@ fn import_node(drawing: &mut BoardBuilder<'_>, old: &TerraStudioNode) -> Option<
     let label = data.display_label.as_deref().unwrap_or(&data.label);
     let wanted = if data.terraform_name.is_empty() { label } else { &data.terraform_name };
     let id = drawing.add_node(type_id.clone(), wanted, label);
-    if drawing.def(&type_id).is_none() {
+    if drawing.type_def(&type_id).is_none() {
         drawing.add_note(Some(id), format!("unknown type `{type_id}`; the node keeps its properties"));
     }
     translate::translate_properties(drawing, id, data);
@@ -219,7 +219,7 @@ fn place_in_container(drawing: &mut BoardBuilder<'_>, id: NodeId, parent: NodeId
         around = drawing.node(candidate).and_then(|node| node.parent);
     }
     // A node of unknown type stays in its original container.
-    let unknown = drawing.node(id).is_some_and(|node| drawing.def(&node.type_id).is_none());
+    let unknown = drawing.node(id).is_some_and(|node| drawing.type_def(&node.type_id).is_none());
     if unknown
         && !drawing.is_within(parent, id)
         && let Some(node) = drawing.node_mut(id)

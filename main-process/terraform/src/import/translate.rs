@@ -69,7 +69,7 @@ pub(super) fn translate_properties(drawing: &mut BoardBuilder<'_>, id: NodeId, d
         }
     }
     translate_special(drawing, id, &data.type_id, &mut old);
-    let Some(def) = drawing.node(id).and_then(|node| drawing.def(&node.type_id)) else {
+    let Some(def) = drawing.node(id).and_then(|node| drawing.type_def(&node.type_id)) else {
         for (key, json) in old {
             if let Ok(value) = PropValue::from_json(&json) {
                 drawing.set_prop(id, &key, value);
@@ -208,7 +208,7 @@ fn translate_special(
             // For types without a name property, the name was written as a tag.
             let named = drawing
                 .node(id)
-                .and_then(|node| drawing.def(&node.type_id))
+                .and_then(|node| drawing.type_def(&node.type_id))
                 .is_some_and(|def| def.prop("name").is_some());
             if let Some(name) = old.get("name").and_then(Json::as_str).filter(|_| !named).map(str::to_owned) {
                 old.remove("name");
@@ -295,7 +295,7 @@ pub(super) fn translate_reference(drawing: &mut BoardBuilder<'_>, id: NodeId, ol
         return drawing.add_reference(made, key, target);
     }
     let key = current_key(type_id.as_str(), old);
-    let fits = drawing.def(&type_id).and_then(|def| def.prop(key)).is_some_and(|prop| {
+    let fits = drawing.type_def(&type_id).and_then(|def| def.prop(key)).is_some_and(|prop| {
         let target_type = drawing.node(target).map(|target| target.type_id.clone());
         prop.kind == PropKind::Reference
             && target_type.is_some_and(|target| prop.targets.iter().any(|pattern| pattern.matches(&target)))

@@ -124,7 +124,7 @@ impl<'a> HclScanner<'a> {
         self.rest = self.rest.get(bytes..).unwrap_or_default();
     }
 
-    fn take(&mut self, wanted: &str) -> bool {
+    fn accept(&mut self, wanted: &str) -> bool {
         match self.rest.strip_prefix(wanted) {
             Some(rest) => {
                 self.rest = rest;
@@ -175,7 +175,7 @@ impl<'a> HclScanner<'a> {
     }
 
     fn statement(&mut self, depth: usize) -> Result<(), String> {
-        let mut words = vec![self.word().ok_or("expected a name or a comment at the start of a line")?];
+        let mut words = vec![self.read_word().ok_or("expected a name or a comment at the start of a line")?];
         loop {
             self.skip_blank(false)?;
             match self.peek() {
@@ -199,12 +199,12 @@ impl<'a> HclScanner<'a> {
                     words.push(label.to_owned());
                     self.skip(end + 1);
                 }
-                _ => words.push(self.word().ok_or("expected an argument or a block")?),
+                _ => words.push(self.read_word().ok_or("expected an argument or a block")?),
             }
         }
     }
 
-    fn word(&mut self) -> Option<String> {
+    fn read_word(&mut self) -> Option<String> {
         self.peek().filter(|char| char.is_alphabetic() || *char == '_')?;
         let end = self.rest.find(|char| !is_word(char)).unwrap_or(self.rest.len());
         let word = self.rest[..end].to_owned();
@@ -231,7 +231,7 @@ impl<'a> HclScanner<'a> {
             if open.is_empty() && matches!(char, '\n' | '\r' | '}') {
                 return Ok(());
             }
-            if self.take("<<") {
+            if self.accept("<<") {
                 if !may_have_heredocs {
                     return Err("a heredoc inside a template is not supported".to_owned());
                 }
@@ -240,7 +240,7 @@ impl<'a> HclScanner<'a> {
             }
             self.skip(char.len_utf8());
             match char {
-                '"' => self.quoted(depth)?,
+                '"' => self.skip_quoted(depth)?,
                 '(' => open.push(')'),
                 '[' => open.push(']'),
                 '{' => open.push('}'),
@@ -267,10 +267,10 @@ impl<'a> HclScanner<'a> {
             if self.rest.starts_with(three) && self.rest.trim_start_matches(sign).starts_with('{') {
                 return Err("ambiguous template: too many `$` or `%` signs".to_owned());
             }
-            if self.take(escape) {
+            if self.accept(escape) {
                 return Ok(true);
             }
-            if self.take(begin) {
+            if self.accept(begin) {
                 self.code(vec!['}'], depth + 1, false)?;
                 return Ok(true);
             }
@@ -279,7 +279,7 @@ impl<'a> HclScanner<'a> {
     }
 
     /// Scans a string after its opening quote.
-    fn quoted(&mut self, depth: usize) -> Result<(), String> {
+    fn skip_quoted(&mut self, depth: usize) -> Result<(), String> {
         loop {
             if self.template(depth)? {
                 continue;
@@ -304,10 +304,10 @@ impl<'a> HclScanner<'a> {
     /// Scans a heredoc after `<<`, up to the line break after its end marker.
     fn heredoc(&mut self, depth: usize) -> Result<(), String> {
         self.outline.heredocs += 1;
-        self.take("-");
-        let marker = self.word().filter(|marker| marker.is_ascii()).ok_or("invalid heredoc marker")?;
-        self.take("\r");
-        if !self.take("\n") {
+        self.accept("-");
+        let marker = self.read_word().filter(|marker| marker.is_ascii()).ok_or("invalid heredoc marker")?;
+        self.accept("\r");
+        if !self.accept("\n") {
             return Err("unexpected text after a heredoc marker".to_owned());
         }
         let mut is_first = true;

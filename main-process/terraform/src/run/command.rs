@@ -32,7 +32,7 @@ pub(crate) fn arguments(operation: TerraformOperation, plan: Option<&Path>) -> V
 }
 
 /// Returns whether the operation prints one JSON object per line.
-pub(crate) fn speaks_json(operation: TerraformOperation) -> bool {
+pub(crate) fn prints_json(operation: TerraformOperation) -> bool {
     !matches!(operation, TerraformOperation::Init | TerraformOperation::Validate)
 }
 
@@ -74,7 +74,7 @@ impl RunRequest {
     }
 
     #[must_use]
-    pub fn confirmed(mut self) -> Self {
+    pub fn with_confirmation(mut self) -> Self {
         self.confirmation = RunConfirmation::Given;
         self
     }

@@ -34,13 +34,13 @@ pub fn fingerprint(folder: &Path) -> io::Result<Option<Digest>> {
             Ok(metadata) if metadata.len() > MAX_READ_BYTES => return Err(too_much()),
             // A pipe or a device would block the read.
             Ok(metadata) if !metadata.is_file() => return Err(io::Error::other("it is not a regular file")),
-            Ok(_) => Digest::of(&fs::read(&path)?).to_string(),
+            Ok(_) => Digest::hash(&fs::read(&path)?).to_string(),
             Err(error) if error.kind() == io::ErrorKind::NotFound => "none".to_owned(),
             Err(error) => return Err(error),
         };
         found.push(content);
     }
-    Ok(Some(Digest::of(found.join("\n").as_bytes())))
+    Ok(Some(Digest::hash(found.join("\n").as_bytes())))
 }
 
 fn too_much() -> io::Error {

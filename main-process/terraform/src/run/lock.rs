@@ -58,7 +58,7 @@ impl RunLock {
 }
 
 /// Returns the interrupted runs and clears their records.
-pub(crate) fn interrupted(folder: &SafeFolder) -> Vec<InterruptedRun> {
+pub(crate) fn interrupted_runs(folder: &SafeFolder) -> Vec<InterruptedRun> {
     let mut found = Vec::new();
     let entries = folder.list().unwrap_or_default();
     for entry in entries.iter().filter(|entry| entry.name.ends_with(".lock")) {

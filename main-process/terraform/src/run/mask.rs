@@ -13,7 +13,7 @@ pub(crate) struct SecretMask {
 }
 
 impl SecretMask {
-    pub(crate) fn of(secrets: &BTreeMap<String, String>) -> Self {
+    pub(crate) fn from_secrets(secrets: &BTreeMap<String, String>) -> Self {
         let lines = secrets.values().flat_map(|secret| secret.lines());
         let mut secrets: Vec<String> = lines
             .filter(|line| line.len() >= MIN_SECRET_BYTES)
@@ -45,7 +45,7 @@ mod tests {
             ("b".to_owned(), "hush\"hush, longer".to_owned()),
             ("c".to_owned(), "no".to_owned()),
         ]);
-        let mask = SecretMask::of(&secrets);
+        let mask = SecretMask::from_secrets(&secrets);
         assert_eq!(mask.mask("now hush\"hush, longer"), "now (sensitive)");
         assert_eq!(mask.mask(r#"{"x":"hush\"hush"}"#), r#"{"x":"(sensitive)"}"#);
     }

@@ -1,7 +1,7 @@
 //! Starts runs and follows them to their end.
 
 use super::{
-    command::{DRIFT_PLAN_FILE, PLAN_FILE, RunConfirmation, RunRequest, arguments, speaks_json},
+    command::{DRIFT_PLAN_FILE, PLAN_FILE, RunConfirmation, RunRequest, arguments, prints_json},
     event::{OutputStream, RunEvent, read_line},
     links,
     lock::{self, InterruptedRun, RunLock},
@@ -116,7 +116,7 @@ impl TerraformRunner {
     /// Returns runs that were interrupted by a crash or a power loss. Each is returned once.
     pub fn take_interrupted(&self) -> Vec<InterruptedRun> {
         match SafeFolder::open(&self.state_folder).and_then(|folder| folder.folder(RUNS_FOLDER)) {
-            Ok(folder) => lock::interrupted(&folder),
+            Ok(folder) => lock::interrupted_runs(&folder),
             Err(error) => {
                 if !error.problem.is_missing() {
                     tracing::warn!(%error, "cannot check for interrupted runs");
@@ -176,22 +176,22 @@ impl TerraformRunner {
         let mut running = self.spawner.spawn(&launch).map_err(failed)?;
         let (sender, events) = sync_channel(EVENT_QUEUE_LEN);
         let log_file = Arc::new(Mutex::new(file));
-        let mask = Arc::new(SecretMask::of(&request.secrets));
+        let mask = Arc::new(SecretMask::from_secrets(&request.secrets));
         let mut readers = Vec::new();
         for (stream, pipe) in
             [(OutputStream::Out, running.take_stdout()), (OutputStream::Err, running.take_stderr())]
         {
             let Some(pipe) = pipe else { continue };
             let said = RunOutput { sender: sender.clone(), log: log_file.clone(), mask: mask.clone() };
-            let reader = thread(&format!("terraform-{stream:?}").to_lowercase(), move || {
+            let reader = spawn_thread(&format!("terraform-{stream:?}").to_lowercase(), move || {
                 read(File::from(pipe), stream, operation, &said);
             });
             readers.push(reader.map_err(failed)?);
         }
         let cancel = Arc::new(AtomicBool::new(false));
         let flag = cancel.clone();
-        thread("terraform-run", move || {
-            let ended = follow(running, &flag);
+        spawn_thread("terraform-run", move || {
+            let ended = wait_for_exit(running, &flag);
             for reader in readers {
                 drop(reader.join());
             }
@@ -291,7 +291,7 @@ fn refuse_links(folder: &SafeFolder) -> Result<(), PathError> {
     links::refuse_within(folder)
 }
 
-fn thread(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<std::thread::JoinHandle<()>> {
+fn spawn_thread(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<std::thread::JoinHandle<()>> {
     std::thread::Builder::new().name(name.to_owned()).spawn(work)
 }
 
@@ -340,7 +340,7 @@ fn read(pipe: File, stream: OutputStream, operation: TerraformOperation, said: &
             continue;
         }
         let (event, message) = match stream {
-            OutputStream::Out if speaks_json(operation) => read_line(&text),
+            OutputStream::Out if prints_json(operation) => read_line(&text),
             _ => (None, None),
         };
         said.write_lines(stream, &message.unwrap_or(text));
@@ -349,12 +349,12 @@ fn read(pipe: File, stream: OutputStream, operation: TerraformOperation, said: &
         }
     }
     if operation == TerraformOperation::Validate && stream == OutputStream::Out {
-        validated(&whole, said);
+        report_validation(&whole, said);
     }
 }
 
 /// Reports the result of `validate`, which prints one JSON document at its end.
-fn validated(text: &str, said: &RunOutput) {
+fn report_validation(text: &str, said: &RunOutput) {
     let Ok(json) = serde_json::from_str::<serde_json::Value>(text) else {
         return said.write_lines(OutputStream::Out, text.trim_end());
     };
@@ -382,7 +382,7 @@ impl RunOutcome {
 }
 
 /// Waits for the program to end. On cancel, requests a stop, and kills the program after the grace period.
-fn follow(mut running: RunningProgram, cancel: &AtomicBool) -> RunOutcome {
+fn wait_for_exit(mut running: RunningProgram, cancel: &AtomicBool) -> RunOutcome {
     let mut asked: Option<Instant> = None;
     loop {
         match running.wait(Some(POLL_INTERVAL)) {

@@ -22,7 +22,7 @@ pub(crate) fn terraform_launch(
     secrets: &BTreeMap<String, String>,
 ) -> ProgramLaunch {
     ProgramLaunch {
-        environment: Environment::only(environment(std::env::vars_os(), secrets)),
+        environment: Environment::exactly(environment(std::env::vars_os(), secrets)),
         folder: Some(folder.into()),
         stdout: StdStream::Pipe,
         stderr: StdStream::Pipe,

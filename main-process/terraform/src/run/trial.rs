@@ -107,14 +107,14 @@ impl TrialFolder {
         state: &StateSource,
     ) -> Result<(), RunError> {
         for (name, text) in &planned.generated.files {
-            put(folder, name, text.as_bytes())?;
+            write_new(folder, name, text.as_bytes())?;
         }
         for (name, bytes) in planned.others {
-            put(folder, name, bytes)?;
+            write_new(folder, name, bytes)?;
         }
         if let StateSource::File(path) = state {
             if planned.backend.is_some() {
-                put(folder, OVERRIDE_FILE, LOCAL_BACKEND.as_bytes())?;
+                write_new(folder, OVERRIDE_FILE, LOCAL_BACKEND.as_bytes())?;
             }
             copy(SafeFolder::parent_of(path), folder, STATE_FILE)?;
         }
@@ -129,7 +129,7 @@ impl TrialFolder {
     }
 }
 
-fn put(folder: &SafeFolder, name: &str, bytes: &[u8]) -> Result<(), RunError> {
+fn write_new(folder: &SafeFolder, name: &str, bytes: &[u8]) -> Result<(), RunError> {
     let written = folder.create_new(name)?.write_all(bytes);
     written.map_err(|source| RunError::Files { path: folder.path().join(name), source })
 }
@@ -141,7 +141,7 @@ fn copy(
     name: &str,
 ) -> Result<(), RunError> {
     match from.and_then(|(from, file)| from.read(file, MAX_COPIED_BYTES)) {
-        Ok(bytes) => put(folder, name, &bytes),
+        Ok(bytes) => write_new(folder, name, &bytes),
         Err(error) if error.problem.is_missing() => Ok(()),
         Err(error) => Err(error.into()),
     }
@@ -164,7 +164,7 @@ enum StateSource {
 /// Returns the location of the state, or an error when a plan would modify it.
 fn state_of(planned: &TrialInput<'_>, board: Option<&SafeFolder>) -> Result<StateSource, RunError> {
     let other = |why: String| Err(RunError::NoTrial(why));
-    if let Some(name) = chosen_workspace(board)? {
+    if let Some(name) = selected_workspace(board)? {
         return other(format!("the Terraform workspace {name} is selected for this board"));
     }
     if planned.others.iter().any(|(name, bytes)| names_backend(name, bytes)) {
@@ -182,7 +182,7 @@ fn state_of(planned: &TrialInput<'_>, board: Option<&SafeFolder>) -> Result<Stat
 }
 
 /// Returns the selected Terraform workspace when it is not `default`.
-fn chosen_workspace(folder: Option<&SafeFolder>) -> Result<Option<String>, PathError> {
+fn selected_workspace(folder: Option<&SafeFolder>) -> Result<Option<String>, PathError> {
     let chosen = match (std::env::var("TF_WORKSPACE"), folder) {
         (Ok(name), _) => name,
         (Err(_), None) => return Ok(None),

@@ -53,7 +53,7 @@ impl ClientHandler for UpstreamClientHandler {
     async fn on_progress(&self, params: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
         let watcher = self.watchers.lock().await.get(&params.progress_token).cloned();
         if let Some(watcher) = watcher {
-            let message = params.message.map(|message| self.log.clean(&message));
+            let message = params.message.map(|message| self.log.redact(&message));
             // A slow receiver misses a step, not the result.
             let _ =
                 watcher.try_send(CallProgress { progress: params.progress, total: params.total, message });

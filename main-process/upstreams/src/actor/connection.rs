@@ -80,10 +80,10 @@ impl ServerConnection {
     }
 
     /// Waits until the connection ends by itself.
-    pub(super) async fn closed(&mut self) {
+    pub(super) async fn wait_closed(&mut self) {
         let process_ended = async {
             match &self.process {
-                Some(process) => process.ended().await,
+                Some(process) => process.wait_ended().await,
                 None => std::future::pending().await,
             }
         };
@@ -149,12 +149,12 @@ struct ListenRequest {
     /// The pause before the next request; `None` when the server does not support listening.
     pause: Option<Duration>,
     /// A listen request succeeded before.
-    was_listening: bool,
+    has_listened: bool,
 }
 
 impl ListenRequest {
     fn new(listens: bool) -> Self {
-        Self { request: None, pause: listens.then_some(Duration::ZERO), was_listening: false }
+        Self { request: None, pause: listens.then_some(Duration::ZERO), has_listened: false }
     }
 
     /// Returns when the tools changed or may have changed; never when the server cannot report changes.
@@ -174,7 +174,7 @@ impl ListenRequest {
             match tokio::time::timeout(limit, peer.listen(wanted)).await {
                 Ok(Ok(request)) => {
                     self.request = Some(request);
-                    if std::mem::replace(&mut self.was_listening, true) {
+                    if std::mem::replace(&mut self.has_listened, true) {
                         return;
                     }
                 }

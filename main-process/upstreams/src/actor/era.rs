@@ -18,7 +18,7 @@ pub(super) struct EraMark {
 }
 
 impl EraMark {
-    pub(super) fn of(config: &McpConfig, data: &Path) -> Self {
+    pub(super) fn new(config: &McpConfig, data: &Path) -> Self {
         let address = match &config.transport {
             McpServerTransport::Http { url, .. } => url.as_str(),
             McpServerTransport::Stdio => "",
@@ -48,7 +48,7 @@ impl EraMark {
     }
 
     /// Removes the mark.
-    pub(super) fn forget(&self) {
+    pub(super) fn remove(&self) {
         match fs::remove_file(&self.mark) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 tracing::debug!(%error, "removing the recorded protocol era of a server failed");

@@ -46,7 +46,7 @@ pub(super) struct CompletedHandshake {
     pub(super) detection_time: Duration,
 }
 
-pub(super) async fn shake_hands<T>(
+pub(super) async fn perform_handshake<T>(
     config: &McpConfig,
     host: UpstreamClientHandler,
     transport: T,
@@ -57,7 +57,7 @@ where
     T: Transport<RoleClient> + 'static,
 {
     let limit = config.limits.handshake();
-    let since = shared.log.mark();
+    let since = shared.log.line_count();
     if let Ok(done) = tokio::time::timeout(limit, negotiate(config, host, transport, eras, shared)).await {
         return done;
     }
@@ -109,7 +109,7 @@ where
         }
         Err(error) => {
             let message = format!("{} failed to list its tools: {error}", config.name);
-            return Err(StartFailure::Transient(Refusal::unavailable(shared.log.clean(&message))));
+            return Err(StartFailure::Transient(Refusal::unavailable(shared.log.redact(&message))));
         }
         Ok(listed) => listed,
     };
@@ -156,11 +156,11 @@ fn classify_failure(
         }
         ClientInitializeError::TransportError { error, .. } => {
             let message = format!("{name}: {}", root_cause(&*error.error));
-            StartFailure::Transient(Refusal::network(shared.log.clean(&message)))
+            StartFailure::Transient(Refusal::network(shared.log.redact(&message)))
         }
         other => {
             let message = format!("{name} refused the handshake: {other:.300}");
-            StartFailure::Transient(Refusal::unavailable(shared.log.clean(&message)))
+            StartFailure::Transient(Refusal::unavailable(shared.log.redact(&message)))
         }
     }
 }

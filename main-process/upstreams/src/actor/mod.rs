@@ -69,8 +69,13 @@ impl ServerActorHandle {
         let (config, current) = watch::channel(config);
         let shared = Arc::new(SharedServerState::new(changed));
         let restarts = RestartPolicy::new(surroundings.backoff);
-        let actor =
-            ServerActor { config: current, orders: receiver, shared: shared.clone(), surroundings, restarts };
+        let actor = ServerActor {
+            config: current,
+            orders: receiver,
+            shared: shared.clone(),
+            deps: surroundings,
+            restarts,
+        };
         Self { orders, config, shared, task: runtime.spawn(actor.run()) }
     }
 
@@ -84,7 +89,7 @@ struct ServerActor {
     config: watch::Receiver<Arc<McpConfig>>,
     orders: mpsc::Receiver<ServerOrder>,
     shared: Arc<SharedServerState>,
-    surroundings: Arc<ServerDeps>,
+    deps: Arc<ServerDeps>,
     restarts: RestartPolicy,
 }
 
@@ -109,8 +114,8 @@ impl ServerActor {
         let mut next = ActorStep::Idle;
         loop {
             next = match next {
-                ActorStep::Idle => self.idle(None).await,
-                ActorStep::Wait(until) => self.idle(Some(until)).await,
+                ActorStep::Idle => self.wait_for_order(None).await,
+                ActorStep::Wait(until) => self.wait_for_order(Some(until)).await,
                 ActorStep::Start { waiting, alone } => self.start(waiting, alone).await,
                 ActorStep::Serve(connection) => self.serve(connection).await,
                 ActorStep::Exit => break,
@@ -119,7 +124,7 @@ impl ServerActor {
     }
 
     /// Waits for an order or for the retry time while nothing runs.
-    async fn idle(&mut self, until: Option<Instant>) -> ActorStep {
+    async fn wait_for_order(&mut self, until: Option<Instant>) -> ActorStep {
         let time = async {
             match until {
                 Some(until) => tokio::time::sleep_until(until.into()).await,
@@ -135,7 +140,7 @@ impl ServerActor {
                 }
                 Some(ServerOrder::Launch) => ActorStep::Start { waiting: Vec::new(), alone: true },
                 Some(ServerOrder::Stop(reply)) => {
-                    self.stopped(vec![reply]);
+                    self.finish_stop(vec![reply]);
                     ActorStep::Idle
                 }
             },
@@ -143,7 +148,7 @@ impl ServerActor {
             changed = self.config.changed() => match (changed.is_ok(), until) {
                 (false, _) => ActorStep::Exit,
                 (true, Some(_)) if !self.config.borrow_and_update().enabled => {
-                    self.stopped(Vec::new());
+                    self.finish_stop(Vec::new());
                     ActorStep::Idle
                 }
                 // The new configuration may fix the failure.
@@ -155,7 +160,7 @@ impl ServerActor {
 
     async fn start(&mut self, mut waiting: Vec<OrderReply>, mut alone: bool) -> ActorStep {
         let config = self.config.borrow_and_update().clone();
-        let (surroundings, shared) = (self.surroundings.clone(), self.shared.clone());
+        let (surroundings, shared) = (self.deps.clone(), self.shared.clone());
         let (quit, wanted) = StartCanceller::new();
         let opening = open::open(&config, &surroundings, &shared, &wanted);
         tokio::pin!(opening);
@@ -197,7 +202,7 @@ impl ServerActor {
                 if let Ok(connection) = opening.await {
                     self.end(Box::new(connection), &config).await;
                 }
-                return self.interrupted(instead, waiting, alone, &config);
+                return self.handle_order_during_start(instead, waiting, alone, &config);
             }
         };
         match opened {
@@ -207,11 +212,11 @@ impl ServerActor {
                 reply_all(waiting, &Ok(()));
                 ActorStep::Serve(Box::new(connection))
             }
-            Err(refusal) => self.refused(refusal, waiting, alone),
+            Err(refusal) => self.fail_start(refusal, waiting, alone),
         }
     }
 
-    fn interrupted(
+    fn handle_order_during_start(
         &mut self,
         instead: StartInterruption,
         waiting: Vec<OrderReply>,
@@ -224,13 +229,13 @@ impl ServerActor {
             StartInterruption::Stop(reply) => {
                 let message = format!("{} was stopped before it was ready", config.name);
                 reply_all(waiting, &Err(Refusal::conflict(message)));
-                self.stopped(reply.into_iter().collect());
+                self.finish_stop(reply.into_iter().collect());
                 ActorStep::Idle
             }
         }
     }
 
-    fn refused(&mut self, refusal: StartFailure, waiting: Vec<OrderReply>, alone: bool) -> ActorStep {
+    fn fail_start(&mut self, refusal: StartFailure, waiting: Vec<OrderReply>, alone: bool) -> ActorStep {
         let (failure, passing) = match refusal {
             StartFailure::Credentials { missing, failure } => {
                 self.shared.set(ServerRunState::NeedsCredentials { missing, failure: failure.clone() });
@@ -263,7 +268,7 @@ impl ServerActor {
                 ActorStep::Wait(retry_at)
             }
             RestartDecision::GiveUp => {
-                let tries = self.surroundings.backoff.max_restarts;
+                let tries = self.deps.backoff.max_restarts;
                 let message =
                     format!("{} Gave up after {tries} attempts: start the server manually.", failure.message);
                 self.shared.set(ServerRunState::Failed(Refusal { message, ..failure }));
@@ -274,7 +279,7 @@ impl ServerActor {
 
     async fn serve(&mut self, mut connection: Box<ServerConnection>) -> ActorStep {
         let started_with = self.config.borrow_and_update().clone();
-        let since = self.shared.log.mark();
+        let since = self.shared.log.line_count();
         loop {
             tokio::select! {
                 order = self.orders.recv() => match order {
@@ -286,7 +291,7 @@ impl ServerActor {
                     Some(ServerOrder::Launch) => {}
                     Some(ServerOrder::Stop(reply)) => {
                         self.end(connection, &started_with).await;
-                        self.stopped(vec![reply]);
+                        self.finish_stop(vec![reply]);
                         return ActorStep::Idle;
                     }
                     Some(ServerOrder::Restart(reply)) => {
@@ -305,19 +310,24 @@ impl ServerActor {
                         if newer.enabled {
                             return ActorStep::Start { waiting: Vec::new(), alone: true };
                         }
-                        self.stopped(Vec::new());
+                        self.finish_stop(Vec::new());
                         return ActorStep::Idle;
                     }
                 }
-                () = connection.closed() => {
-                    let failure = self.lost(connection, &started_with, since).await;
+                () = connection.wait_closed() => {
+                    let failure = self.handle_connection_lost(connection, &started_with, since).await;
                     return self.back_off(failure);
                 }
             }
         }
     }
 
-    async fn lost(&mut self, connection: Box<ServerConnection>, config: &McpConfig, since: u64) -> Refusal {
+    async fn handle_connection_lost(
+        &mut self,
+        connection: Box<ServerConnection>,
+        config: &McpConfig,
+        since: u64,
+    ) -> Refusal {
         let name = &config.name;
         let failure = match self.end(connection, config).await {
             Some(how) => {
@@ -340,7 +350,7 @@ impl ServerActor {
         Some(exit.map_or_else(|error| format!("could not be stopped: {error}"), |exit| exit.to_string()))
     }
 
-    fn stopped(&mut self, waiting: Vec<OrderReply>) {
+    fn finish_stop(&mut self, waiting: Vec<OrderReply>) {
         self.restarts.reset();
         self.shared.set(ServerRunState::Stopped);
         reply_all(waiting, &Ok(()));

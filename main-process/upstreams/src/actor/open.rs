@@ -5,7 +5,7 @@ use super::{
     client::UpstreamClientHandler,
     connection::ServerConnection,
     era::EraMark,
-    handshake::{CompletedHandshake, ProtocolEras, StartFailure, shake_hands},
+    handshake::{CompletedHandshake, ProtocolEras, StartFailure, perform_handshake},
     state::{ServerRunState, ServerStartPhase, SharedServerState},
 };
 use crate::{
@@ -40,8 +40,13 @@ pub(super) async fn open(
         () = quit.cancelled() => return Err(StartFailure::Cancelled),
     };
     shared.log.set_redactor(secrets.redactor());
-    let start =
-        ServerStart { config, surroundings, shared, quit, era: EraMark::of(config, &surroundings.data) };
+    let start = ServerStart {
+        config,
+        deps: surroundings,
+        shared,
+        quit,
+        era: EraMark::new(config, &surroundings.data),
+    };
     match &config.transport {
         McpServerTransport::Http { url, auth } => {
             shared.set(ServerRunState::Starting(ServerStartPhase::Connecting));
@@ -58,7 +63,7 @@ pub(super) async fn open(
 /// Runs on a blocking thread, because a keyring may prompt the user first.
 async fn credentials(config: &McpConfig, surroundings: &ServerDeps) -> Result<ResolvedSecrets, StartFailure> {
     let (asking, store) = (config.clone(), surroundings.secrets.clone());
-    let resolved = tokio::task::spawn_blocking(move || ResolvedSecrets::of(&asking, &*store)).await;
+    let resolved = tokio::task::spawn_blocking(move || ResolvedSecrets::resolve(&asking, &*store)).await;
     let broken = |error| {
         StartFailure::Transient(Refusal::new(
             RefusalCode::Internal,
@@ -85,7 +90,7 @@ async fn install(
 ) -> Result<LaunchPlan, StartFailure> {
     let place = LaunchContext { environment: &surroundings.environment, data: &surroundings.data };
     let plan = launch::plan(config, secrets, &place).map_err(StartFailure::Permanent)?;
-    if install::needed(&plan) {
+    if install::needs_install(&plan) {
         shared.set(ServerRunState::Starting(ServerStartPhase::Installing));
         let limit = config.limits.install();
         let installed = install::run(&plan, &surroundings.spawner, &shared.log, limit, quit).await;
@@ -103,7 +108,7 @@ async fn install(
 /// The state of a start after its credentials are resolved.
 struct ServerStart<'a> {
     config: &'a McpConfig,
-    surroundings: &'a ServerDeps,
+    deps: &'a ServerDeps,
     shared: &'a Arc<SharedServerState>,
     quit: &'a StartCancellation,
     era: EraMark,
@@ -140,23 +145,23 @@ impl ServerStart<'_> {
         plan: &LaunchPlan,
         eras: ProtocolEras,
     ) -> Result<ServerConnection, StartFailure> {
-        let Self { config, surroundings, shared, quit, .. } = self;
-        let since = shared.log.mark();
+        let Self { config, deps: surroundings, shared, quit, .. } = self;
+        let since = shared.log.line_count();
         let started = ServerProcess::start(&surroundings.spawner, &plan.launch, &shared.log).await;
         let (mut process, (output, input)) = started.map_err(|error| {
             let message = format!("{} failed to start: {error}", plan.launch.program.display());
             StartFailure::Permanent(Refusal::unavailable(message))
         })?;
         if let Some(clear) = &plan.clear {
-            process.then(clear.clone(), surroundings.spawner.clone(), shared.log.clone());
+            process.run_after_exit(clear.clone(), surroundings.spawner.clone(), shared.log.clone());
         }
         // The pipe already limits its lines, in a way that does not leave a caller waiting.
         let transport = AsyncRwTransport::new_client(output, input).with_max_line_length(usize::MAX);
         let host = UpstreamClientHandler::new(shared.log.clone());
         let shaken = tokio::select! {
             biased;
-            shaken = shake_hands(config, host, transport, eras, shared) => shaken,
-            () = process.ended() => Err(StartFailure::Exited(Refusal::unavailable(String::new()))),
+            shaken = perform_handshake(config, host, transport, eras, shared) => shaken,
+            () = process.wait_ended() => Err(StartFailure::Exited(Refusal::unavailable(String::new()))),
             () = quit.cancelled() => Err(StartFailure::Cancelled),
         };
         match shaken {
@@ -190,7 +195,7 @@ impl ServerStart<'_> {
         if matches!(refusal, StartFailure::Cancelled | StartFailure::Credentials { .. }) {
             return false;
         }
-        self.era.forget();
+        self.era.remove();
         match refusal {
             StartFailure::Permanent(failure) => failure.code == RefusalCode::UnsupportedCapability,
             StartFailure::Transient(failure) => failure.code == RefusalCode::ServiceUnavailable,
@@ -246,7 +251,7 @@ impl ServerStart<'_> {
         }
         let transport = StreamableHttpClientTransport::with_client(McpHttpClient::new(client), settings);
         let talk = tokio::select! {
-            talk = shake_hands(config, UpstreamClientHandler::new(shared.log.clone()), transport, eras, shared) => talk?,
+            talk = perform_handshake(config, UpstreamClientHandler::new(shared.log.clone()), transport, eras, shared) => talk?,
             () = quit.cancelled() => return Err(StartFailure::Cancelled),
         };
         self.record_era(eras, &talk);

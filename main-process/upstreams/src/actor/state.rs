@@ -57,11 +57,11 @@ impl SharedServerState {
     }
 
     pub(crate) fn state(&self) -> ServerRunState {
-        self.locked().0.clone()
+        self.lock_state().0.clone()
     }
 
     pub(crate) fn session(&self) -> Option<Arc<ServerSession>> {
-        match &self.locked().0 {
+        match &self.lock_state().0 {
             ServerRunState::Connected(link) => Some(link.clone()),
             _ => None,
         }
@@ -69,7 +69,7 @@ impl SharedServerState {
 
     /// The last failure, until the server runs again.
     pub(crate) fn last_failure(&self) -> Option<Refusal> {
-        self.locked().1.clone()
+        self.lock_state().1.clone()
     }
 
     pub(crate) fn exit(&self) -> Option<ServerProcessExit> {
@@ -82,7 +82,7 @@ impl SharedServerState {
 
     pub(crate) fn set(&self, state: ServerRunState) {
         {
-            let mut current = self.locked();
+            let mut current = self.lock_state();
             match &state {
                 ServerRunState::Backoff { failure, .. }
                 | ServerRunState::NeedsCredentials { failure, .. }
@@ -102,7 +102,7 @@ impl SharedServerState {
         self.changed.send_modify(|count| *count += 1);
     }
 
-    fn locked(&self) -> MutexGuard<'_, (ServerRunState, Option<Refusal>)> {
+    fn lock_state(&self) -> MutexGuard<'_, (ServerRunState, Option<Refusal>)> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

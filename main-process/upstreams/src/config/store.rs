@@ -82,15 +82,15 @@ impl ConfigStore {
         if before == looks {
             return Ok(false);
         }
-        let mut contents = self.locked();
-        match self.newer(&contents)? {
+        let mut contents = self.lock_contents();
+        match self.read_newer(&contents)? {
             Some(newer) => *contents = newer,
             None => return Ok(false),
         }
         Ok(true)
     }
 
-    fn newer(&self, contents: &ConfigContents) -> Result<Option<ConfigContents>, Refusal> {
+    fn read_newer(&self, contents: &ConfigContents) -> Result<Option<ConfigContents>, Refusal> {
         let bytes = bytes_of(&self.path)?;
         if digest(bytes.as_deref()) == contents.digest {
             return Ok(None);
@@ -99,35 +99,35 @@ impl ConfigStore {
     }
 
     pub(crate) fn list(&self) -> Vec<Arc<McpConfig>> {
-        let mut servers: Vec<_> = self.locked().servers.values().cloned().collect();
+        let mut servers: Vec<_> = self.lock_contents().servers.values().cloned().collect();
         servers.sort_by(|a, b| (&a.name, a.id).cmp(&(&b.name, b.id)));
         servers
     }
 
     pub(crate) fn get(&self, id: Uuid) -> Option<Arc<McpConfig>> {
-        self.locked().servers.get(&id).cloned()
+        self.lock_contents().servers.get(&id).cloned()
     }
 
     pub(crate) fn by_slug(&self, slug: &str) -> Option<Arc<McpConfig>> {
-        self.locked().servers.values().find(|config| config.slug == slug).cloned()
+        self.lock_contents().servers.values().find(|config| config.slug == slug).cloned()
     }
 
     pub(crate) fn unreadable(&self) -> Vec<UnreadableConfigEntry> {
-        self.locked().unreadable.clone()
+        self.lock_contents().unreadable.clone()
     }
 
     /// Returns the approved definition of a tool.
     pub(crate) fn approved_definition(&self, id: Uuid, tool: &str) -> Option<Arc<ApprovedDefinition>> {
-        self.locked().approved.get(&id)?.get(tool).cloned()
+        self.lock_contents().approved.get(&id)?.get(tool).cloned()
     }
 
     pub(crate) fn approved(&self, id: Uuid) -> BTreeMap<String, Arc<ApprovedDefinition>> {
-        self.locked().approved.get(&id).cloned().unwrap_or_default()
+        self.lock_contents().approved.get(&id).cloned().unwrap_or_default()
     }
 
     pub(crate) fn insert(&self, config: McpConfig) -> Result<Arc<McpConfig>, Refusal> {
         let config = Arc::new(config);
-        self.change(|contents| {
+        self.update(|contents| {
             if contents.servers.len() >= MAX_SERVERS && !contents.servers.contains_key(&config.id) {
                 let message =
                     format!("Draftboard can manage at most {MAX_SERVERS} servers: remove one first");
@@ -140,7 +140,7 @@ impl ConfigStore {
     }
 
     pub(crate) fn remove(&self, id: Uuid) -> Result<(), Refusal> {
-        self.change(|contents| {
+        self.update(|contents| {
             contents.servers.remove(&id);
             contents.approved.remove(&id);
             Ok(())
@@ -152,25 +152,25 @@ impl ConfigStore {
         id: Uuid,
         tools: Vec<(String, Arc<ApprovedDefinition>)>,
     ) -> Result<(), Refusal> {
-        self.change(|contents| {
+        self.update(|contents| {
             contents.approved.entry(id).or_default().extend(tools);
             Ok(())
         })
     }
 
     pub(crate) fn withdraw(&self, id: Uuid, tool: &str) -> Result<(), Refusal> {
-        self.change(|contents| {
+        self.update(|contents| {
             contents.approved.entry(id).or_default().remove(tool);
             Ok(())
         })
     }
 
     pub(crate) fn approved_manifests(&self) -> BTreeSet<String> {
-        self.locked().approved_manifests.clone()
+        self.lock_contents().approved_manifests.clone()
     }
 
     pub(crate) fn approve_manifest(&self, hash: &str) -> Result<(), Refusal> {
-        self.change(|contents| {
+        self.update(|contents| {
             contents.approved_manifests.insert(hash.to_owned());
             Ok(())
         })
@@ -178,7 +178,7 @@ impl ConfigStore {
 
     /// Returns the policy of a manifest tool for this form of the file. Returns `None` when the file has changed.
     pub(crate) fn manifest_policy(&self, tool: &str, hash: &str) -> Option<ToolPolicy> {
-        let contents = self.locked();
+        let contents = self.lock_contents();
         contents.manifest_tools.get(tool).filter(|setting| setting.hash == hash).map(|setting| setting.policy)
     }
 
@@ -188,7 +188,7 @@ impl ConfigStore {
         hash: &str,
         policy: ToolPolicy,
     ) -> Result<(), Refusal> {
-        self.change(|contents| {
+        self.update(|contents| {
             let setting = ManifestToolSetting { hash: hash.to_owned(), policy };
             contents.manifest_tools.insert(tool.to_owned(), setting);
             Ok(())
@@ -196,11 +196,11 @@ impl ConfigStore {
     }
 
     /// Writes the change to disk, then updates memory.
-    fn change(&self, edit: impl FnOnce(&mut ConfigContents) -> Result<(), Refusal>) -> Result<(), Refusal> {
-        let mut contents = self.locked();
+    fn update(&self, edit: impl FnOnce(&mut ConfigContents) -> Result<(), Refusal>) -> Result<(), Refusal> {
+        let mut contents = self.lock_contents();
         // Merges into the current file, because another Draftboard process of the same user may have written it.
         let _held = durable::lock(&self.path).map_err(|error| self.write_error(&error))?;
-        let mut next = match self.newer(&contents)? {
+        let mut next = match self.read_newer(&contents)? {
             Some(newer) => newer,
             None => contents.clone(),
         };
@@ -237,19 +237,19 @@ impl ConfigStore {
         Refusal::new(RefusalCode::Internal, message)
     }
 
-    fn locked(&self) -> MutexGuard<'_, ConfigContents> {
+    fn lock_contents(&self) -> MutexGuard<'_, ConfigContents> {
         // A poisoned lock is safe here, because the contents are replaced as a whole.
         self.contents.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn damaged(path: &Path, why: &str) -> Refusal {
+fn damaged_error(path: &Path, why: &str) -> Refusal {
     let message = format!("Reading {} failed: {why}. Repair or move the file, then restart.", path.display());
     Refusal::new(RefusalCode::Internal, message)
 }
 
 fn bytes_of(path: &Path) -> Result<Option<Vec<u8>>, Refusal> {
-    durable::read(path, MAX_CONFIG_FILE_BYTES).map_err(|error| damaged(path, &error.to_string()))
+    durable::read(path, MAX_CONFIG_FILE_BYTES).map_err(|error| damaged_error(path, &error.to_string()))
 }
 
 fn digest(bytes: Option<&[u8]>) -> Option<[u8; 32]> {
@@ -260,11 +260,11 @@ fn read(path: &Path, bytes: Option<Vec<u8>>) -> Result<ConfigContents, Refusal> 
     let mut contents = ConfigContents { digest: digest(bytes.as_deref()), ..ConfigContents::default() };
     let Some(bytes) = bytes else { return Ok(contents) };
     let file: ConfigFileText =
-        serde_json::from_slice(&bytes).map_err(|error| damaged(path, &error.to_string()))?;
+        serde_json::from_slice(&bytes).map_err(|error| damaged_error(path, &error.to_string()))?;
     if file.version != VERSION {
         let why =
             format!("the file has version {}, and this Draftboard supports version {VERSION}", file.version);
-        return Err(damaged(path, &why));
+        return Err(damaged_error(path, &why));
     }
     for entry in file.servers {
         match read_entry(&entry, &contents.servers) {

@@ -99,7 +99,7 @@ fn challenge(response: &http::Response<Incoming>) -> String {
     text.unwrap_or("without a challenge").to_owned()
 }
 
-fn is_of(headers: &HeaderMap, kind: &str) -> bool {
+fn has_content_type(headers: &HeaderMap, kind: &str) -> bool {
     headers.get(header::CONTENT_TYPE).is_some_and(|value| value.as_bytes().starts_with(kind.as_bytes()))
 }
 
@@ -159,9 +159,9 @@ impl StreamableHttpClient for McpHttpClient {
         let fresh_session = head.headers.get(&SESSION).and_then(|id| id.to_str().ok()).map(str::to_owned);
         if !status.is_success() {
             let text = read(body, MAX_ERROR_BODY_BYTES).await.unwrap_or_default();
-            return refused(&message, in_session, status, &head.headers, &text, fresh_session);
+            return status_error(&message, in_session, status, &head.headers, &text, fresh_session);
         }
-        if is_of(&head.headers, EVENTS) {
+        if has_content_type(&head.headers, EVENTS) {
             return Ok(StreamableHttpPostResponse::Sse(stream(body, most), fresh_session));
         }
         let bytes = read(body, MAX_HTTP_MESSAGE_BYTES).await.map_err(StreamableHttpError::Client)?;
@@ -169,7 +169,7 @@ impl StreamableHttpClient for McpHttpClient {
             // Some servers answer 200 with an empty or meaningless body instead of 202.
             return Ok(StreamableHttpPostResponse::Accepted);
         }
-        if !is_of(&head.headers, JSON) {
+        if !has_content_type(&head.headers, JSON) {
             let kind = head
                 .headers
                 .get(header::CONTENT_TYPE)
@@ -245,14 +245,16 @@ impl StreamableHttpClient for McpHttpClient {
         match response.status() {
             StatusCode::METHOD_NOT_ALLOWED => Err(StreamableHttpError::ServerDoesNotSupportSse),
             status if !status.is_success() => Err(HttpStatusError::new(status.as_u16(), None).into()),
-            _ if !is_of(response.headers(), EVENTS) => Err(StreamableHttpError::UnexpectedContentType(None)),
+            _ if !has_content_type(response.headers(), EVENTS) => {
+                Err(StreamableHttpError::UnexpectedContentType(None))
+            }
             _ => Ok(stream(response.into_body(), most)),
         }
     }
 }
 
 /// Interprets a 4xx or 5xx status, whose body is often a protocol message.
-fn refused(
+fn status_error(
     message: &ClientJsonRpcMessage,
     in_session: bool,
     status: StatusCode,

@@ -44,7 +44,7 @@ pub fn import(text: &str) -> Result<ImportReport, Refusal> {
             format!("The text is nested more than {MAX_IMPORT_DEPTH} levels deep"),
         ));
     }
-    let value = parsed(text)?;
+    let value = parse_text(text)?;
     let mut import = ImportReport::default();
     for (name, entry) in entries(&value) {
         if is_draftboard_entry(&name, entry) {
@@ -65,7 +65,7 @@ pub fn import(text: &str) -> Result<ImportReport, Refusal> {
     Ok(import)
 }
 
-fn parsed(text: &str) -> Result<Value, Refusal> {
+fn parse_text(text: &str) -> Result<Value, Refusal> {
     let parse = |text: &str| -> Result<Value, _> {
         jsonc_parser::parse_to_serde_value(text, &jsonc_parser::ParseOptions::default())
     };

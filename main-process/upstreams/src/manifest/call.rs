@@ -12,7 +12,7 @@ const MAX_ANSWER_BYTES: usize = 1 << 20;
 
 /// The services that a manifest call uses.
 pub(crate) struct ManifestCallDeps<'a> {
-    pub(crate) surroundings: &'a ServerDeps,
+    pub(crate) deps: &'a ServerDeps,
     pub(crate) internal: &'a dyn InternalMethods,
 }
 
@@ -34,7 +34,7 @@ impl ManifestTool {
         hands: &ManifestCallDeps<'_>,
     ) -> Result<ManifestCallOutcome, Refusal> {
         let arguments = self.checked_arguments(arguments)?;
-        let surroundings = hands.surroundings;
+        let surroundings = hands.deps;
         let credentials = self.resolve_credentials(surroundings).await?;
         let template = ArgumentTemplate { arguments: &arguments, credentials: &credentials };
         let answered = match &self.target {
@@ -73,10 +73,10 @@ impl ManifestTool {
         };
         let redactor = credentials.redactor();
         let value = answered.map_err(|failure| Refusal {
-            message: redactor.clean(&failure.message).into_owned(),
+            message: redactor.redact(&failure.message).into_owned(),
             ..failure
         })?;
-        self.answer(&value, |text| redactor.clean(text).into_owned()).map(ManifestCallOutcome::Answered)
+        self.answer(&value, |text| redactor.redact(text).into_owned()).map(ManifestCallOutcome::Answered)
     }
 
     pub(crate) fn check(&self, arguments: &Value) -> Result<(), Refusal> {

@@ -13,7 +13,7 @@ pub const INTERNAL_METHODS: [&str; 4] =
 struct MethodNames;
 
 impl InternalMethods for MethodNames {
-    fn knows(&self, method: &str) -> bool {
+    fn has_method(&self, method: &str) -> bool {
         INTERNAL_METHODS.contains(&method)
     }
 

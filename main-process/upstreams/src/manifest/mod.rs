@@ -33,7 +33,7 @@ const MAX_TIMEOUT_MS: u64 = 600_000;
 
 /// Methods of Draftboard that manifests of type `internal` can call. No method changes anything.
 pub trait InternalMethods: Send + Sync {
-    fn knows(&self, method: &str) -> bool;
+    fn has_method(&self, method: &str) -> bool;
     fn call(&self, method: &str, arguments: &Value) -> Result<Value, Refusal>;
 }
 
@@ -410,7 +410,7 @@ fn target(
     match implementation {
         PreparedImplementation::Internal(methods) => {
             let method = methods.get(name).ok_or_else(unbound)?;
-            if !reading.internal.knows(method) {
+            if !reading.internal.has_method(method) {
                 return Err(format!("Draftboard has no method {method}"));
             }
             Ok((

@@ -60,7 +60,7 @@ impl ScriptRun<'_> {
             let mut bounded = (&mut output).take(self.most as u64 + 1);
             let read = bounded.read_to_end(&mut bytes).await;
             if bytes.len() <= self.most {
-                process.ended().await;
+                process.wait_ended().await;
             }
             read.map(|_| bytes)
         };

@@ -46,7 +46,7 @@ impl FileSecrets {
         serde_json::from_slice(&bytes).map_err(|_| self.failure("the file is not a JSON object of strings"))
     }
 
-    fn change(&self, edit: impl FnOnce(&mut BTreeMap<String, String>)) -> Result<(), Refusal> {
+    fn update(&self, edit: impl FnOnce(&mut BTreeMap<String, String>)) -> Result<(), Refusal> {
         let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         let mut secrets = self.read()?;
         edit(&mut secrets);
@@ -61,12 +61,12 @@ impl SecretStore for FileSecrets {
     }
 
     fn set(&self, name: &str, secret: &Secret) -> Result<(), Refusal> {
-        self.change(|secrets| drop(secrets.insert(name.to_owned(), secret.reveal().to_owned())))
+        self.update(|secrets| drop(secrets.insert(name.to_owned(), secret.reveal().to_owned())))
     }
 
     fn remove(&self, name: &str) -> Result<(), Refusal> {
         if self.read()?.contains_key(name) {
-            self.change(|secrets| drop(secrets.remove(name)))?;
+            self.update(|secrets| drop(secrets.remove(name)))?;
         }
         Ok(())
     }

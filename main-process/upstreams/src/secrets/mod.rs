@@ -81,7 +81,7 @@ pub(crate) struct ResolvedSecrets {
 
 impl ResolvedSecrets {
     /// Resolves all secrets of a server, or returns the parts without one.
-    pub(crate) fn of(config: &McpConfig, store: &dyn SecretStore) -> Result<Self, UnresolvedSecrets> {
+    pub(crate) fn resolve(config: &McpConfig, store: &dyn SecretStore) -> Result<Self, UnresolvedSecrets> {
         let mut by_reference = BTreeMap::new();
         let mut missing = Vec::new();
         for (part, reference, required) in config.secret_refs() {

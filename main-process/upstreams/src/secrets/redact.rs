@@ -17,15 +17,15 @@ impl Redactor {
         for secret in secrets {
             let plain = secret.reveal().to_owned();
             // Also the form inside JSON, and inside JSON text within JSON.
-            let once = escaped(&plain);
-            needles.extend([escaped(&once), once, plain]);
+            let once = json_escaped(&plain);
+            needles.extend([json_escaped(&once), once, plain]);
         }
         needles.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
         needles.dedup();
         Self { needles }
     }
 
-    pub(crate) fn clean<'a>(&self, text: &'a str) -> Cow<'a, str> {
+    pub(crate) fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let mut cleaned = Cow::Borrowed(text);
         for needle in &self.needles {
             if cleaned.contains(needle.as_str()) {
@@ -58,7 +58,7 @@ impl Redactor {
     }
 }
 
-fn escaped(text: &str) -> String {
+fn json_escaped(text: &str) -> String {
     let quoted = serde_json::Value::from(text).to_string();
     let inner = quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
     inner.unwrap_or(&quoted).to_owned()
@@ -75,12 +75,12 @@ mod tests {
             Secret::new("pass\"word-2").expect("long enough"),
         ];
         let redactor = Redactor::new(secrets.iter());
-        assert_eq!(redactor.clean("it is pass\"word-2!"), "it is [redacted]!");
-        assert_eq!(redactor.clean("it is pass\"word!"), "it is [redacted]!");
+        assert_eq!(redactor.redact("it is pass\"word-2!"), "it is [redacted]!");
+        assert_eq!(redactor.redact("it is pass\"word!"), "it is [redacted]!");
         let json =
             serde_json::json!({"env": serde_json::json!({"KEY": "pass\"word"}).to_string()}).to_string();
-        assert!(!redactor.clean(&json).contains("word"), "{}", redactor.clean(&json));
-        assert!(serde_json::from_str::<serde_json::Value>(&redactor.clean(&json)).is_ok());
-        assert!(matches!(redactor.clean("nothing here"), Cow::Borrowed(_)));
+        assert!(!redactor.redact(&json).contains("word"), "{}", redactor.redact(&json));
+        assert!(serde_json::from_str::<serde_json::Value>(&redactor.redact(&json)).is_ok());
+        assert!(matches!(redactor.redact("nothing here"), Cow::Borrowed(_)));
     }
 }

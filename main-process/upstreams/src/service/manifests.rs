@@ -34,18 +34,18 @@ impl McpService {
     }
 
     pub fn manifests(&self) -> Vec<ManifestReport> {
-        self.loaded().reports.clone()
+        self.loaded_manifests().reports.clone()
     }
 
     /// Returns the offered tools, sorted by name.
     pub fn manifest_tools(&self) -> Vec<Arc<ManifestTool>> {
-        self.loaded().tools.values().cloned().collect()
+        self.loaded_manifests().tools.values().cloned().collect()
     }
 
     /// Approves a workspace manifest in exactly this form. Its tools are offered after the next
     /// [`Self::load_manifests`].
     pub fn approve_manifest(&self, hash: &str) -> Result<(), Refusal> {
-        if !self.loaded().reports.iter().any(|report| report.hash.as_deref() == Some(hash)) {
+        if !self.loaded_manifests().reports.iter().any(|report| report.hash.as_deref() == Some(hash)) {
             return Err(Refusal::conflict("The manifest has changed: review it again"));
         }
         self.store.approve_manifest(hash)
@@ -67,7 +67,7 @@ impl McpService {
 
     /// Returns a manifest tool by its exposed name.
     pub fn manifest_tool(&self, exposed: &str) -> Result<Arc<ManifestTool>, Refusal> {
-        let found = self.loaded().tools.get(exposed).cloned();
+        let found = self.loaded_manifests().tools.get(exposed).cloned();
         found.ok_or_else(|| Refusal::not_found(format!("Tool {exposed:.64} does not exist")).field("tool"))
     }
 
@@ -88,7 +88,7 @@ impl McpService {
     }
 
     fn keys(&self, manifest: &str) -> Result<CredentialNamespace, Refusal> {
-        let loaded = self.loaded();
+        let loaded = self.loaded_manifests();
         let found = loaded.reports.iter().filter(|report| report.id.as_deref() == Some(manifest));
         let found = found.filter_map(|report| report.keys.clone()).next();
         found.ok_or_else(|| {
@@ -113,7 +113,7 @@ impl McpService {
         progress: Option<mpsc::Sender<CallProgress>>,
     ) -> Result<ToolAnswer, Refusal> {
         let tool = self.manifest_tool(exposed)?;
-        let hands = ManifestCallDeps { surroundings: &self.deps, internal: &*self.internal };
+        let hands = ManifestCallDeps { deps: &self.deps, internal: &*self.internal };
         match tool.call(arguments, &hands).await? {
             ManifestCallOutcome::Answered(answer) => Ok(answer),
             ManifestCallOutcome::Forward { server, tool, arguments } => {
@@ -126,7 +126,7 @@ impl McpService {
         }
     }
 
-    fn loaded(&self) -> Arc<LoadedManifests> {
+    fn loaded_manifests(&self) -> Arc<LoadedManifests> {
         self.manifests.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }

@@ -78,7 +78,7 @@ impl McpServiceSetup {
 struct StatusMethodOnly;
 
 impl InternalMethods for StatusMethodOnly {
-    fn knows(&self, method: &str) -> bool {
+    fn has_method(&self, method: &str) -> bool {
         method == "server.status"
     }
 
@@ -159,12 +159,12 @@ impl McpService {
 
     pub fn status(&self, id: Uuid) -> Option<McpStatus> {
         let config = self.store.get(id)?;
-        Some(self.status_of(&config, self.shared(id)?.state()))
+        Some(self.status_of(&config, self.server_state(id)?.state()))
     }
 
     pub fn details(&self, id: Uuid) -> Option<ServerStatusDetails> {
         let config = self.store.get(id)?;
-        let shared = self.shared(id)?;
+        let shared = self.server_state(id)?;
         let tools = self.tools(id);
         let link = shared.session();
         Some(ServerStatusDetails {
@@ -207,7 +207,7 @@ impl McpService {
 
     /// Returns the last log lines of a server, and the number of dropped ones.
     pub fn log(&self, id: Uuid) -> Option<(Vec<String>, u64)> {
-        Some(self.shared(id)?.log.lines())
+        Some(self.server_state(id)?.log.lines())
     }
 
     // Starting and stopping.
@@ -215,7 +215,7 @@ impl McpService {
     /// Starts all enabled servers concurrently without waiting. Failed servers are retried.
     pub fn launch_enabled(&self) {
         for config in self.store.list().iter().filter(|config| config.enabled) {
-            if let Some(orders) = self.orders(config.id) {
+            if let Some(orders) = self.order_sender(config.id) {
                 // A full queue already contains a start order.
                 let _ = orders.try_send(ServerOrder::Launch);
             }
@@ -224,10 +224,7 @@ impl McpService {
 
     /// Starts a server. Returns when it runs or with the reason it does not.
     pub async fn start(&self, id: Uuid) -> Result<(), Refusal> {
-        let config = self.store.get(id).ok_or_else(|| unknown(id))?;
-        if !config.enabled {
-            return Err(Refusal::conflict(format!("{} is disabled: enable it first", config.name)));
-        }
+        self.check_enabled(id)?;
         self.order(id, ServerOrder::Start).await
     }
 
@@ -237,11 +234,16 @@ impl McpService {
     }
 
     pub async fn restart(&self, id: Uuid) -> Result<(), Refusal> {
-        let config = self.store.get(id).ok_or_else(|| unknown(id))?;
-        if !config.enabled {
-            return Err(Refusal::conflict(format!("{} is disabled: enable it first", config.name)));
-        }
+        self.check_enabled(id)?;
         self.order(id, ServerOrder::Restart).await
+    }
+
+    fn check_enabled(&self, id: Uuid) -> Result<(), Refusal> {
+        let config = self.store.get(id).ok_or_else(|| unknown(id))?;
+        if config.enabled {
+            return Ok(());
+        }
+        Err(Refusal::conflict(format!("{} is disabled: enable it first", config.name)))
     }
 
     /// Enables or disables a server. When it fails to start, it is disabled again and the reason is returned.
@@ -267,7 +269,7 @@ impl McpService {
         let mut stopping = Vec::new();
         for id in ids {
             let (reply, answer) = oneshot::channel();
-            if let Some(orders) = self.orders(id)
+            if let Some(orders) = self.order_sender(id)
                 && orders.send(ServerOrder::Stop(reply)).await.is_ok()
             {
                 stopping.push(answer);
@@ -289,7 +291,7 @@ impl McpService {
         id: Uuid,
         order: impl FnOnce(oneshot::Sender<Result<(), Refusal>>) -> ServerOrder,
     ) -> Result<(), Refusal> {
-        let orders = self.orders(id).ok_or_else(|| unknown(id))?;
+        let orders = self.order_sender(id).ok_or_else(|| unknown(id))?;
         let (reply, answer) = oneshot::channel();
         let gone = || Refusal::conflict("The server was removed");
         orders.send(order(reply)).await.map_err(|_| gone())?;
@@ -312,7 +314,7 @@ impl McpService {
 
     /// Returns all tools of a running server, including hidden ones.
     pub fn tools(&self, id: Uuid) -> Vec<UpstreamTool> {
-        let found = self.store.get(id).zip(self.shared(id).and_then(|shared| shared.session()));
+        let found = self.store.get(id).zip(self.server_state(id).and_then(|shared| shared.session()));
         found.map(|(config, link)| self.tools_of(&config, &link.definitions())).unwrap_or_default()
     }
 
@@ -323,14 +325,14 @@ impl McpService {
 
     /// Returns the server of an exposed tool name.
     pub fn find_tool_provider(&self, tool_name: &str) -> Option<Uuid> {
-        self.offered(tool_name).map(|tool| tool.server)
+        self.find_offered(tool_name).map(|tool| tool.server)
     }
 
     /// Returns an offered tool by its exposed name. Reads only one server and one tool, because every call uses this.
-    pub fn offered(&self, exposed: &str) -> Option<OfferedTool> {
+    pub fn find_offered(&self, exposed: &str) -> Option<OfferedTool> {
         let (slug, _) = split_exposed_name(exposed)?;
         let config = self.store.by_slug(slug)?;
-        let definitions = self.shared(config.id)?.session()?.definitions();
+        let definitions = self.server_state(config.id)?.session()?.definitions();
         let definition = find_exposed(&definitions, &config, exposed)?;
         let settings = config.tools.get(definition.name());
         let policy = settings.map_or(ToolPolicy::Ask, |settings| settings.policy);
@@ -351,14 +353,7 @@ impl McpService {
     /// Approves a tool in its current form. `hash` identifies the definition that the person has seen; if it has
     /// changed since, nothing is approved.
     pub fn approve(&self, id: Uuid, tool: &str, hash: &str) -> Result<(), Refusal> {
-        let definitions = self.definitions(id)?;
-        let definition = find(&definitions, tool)?;
-        if definition.hash() != hash {
-            return Err(Refusal::conflict(format!(
-                "{tool} has changed since you reviewed it: review it again"
-            )));
-        }
-        self.record_approval(id, &[definition])
+        self.approve_seen(id, &[(tool.to_owned(), hash.to_owned())])
     }
 
     /// Approves several tools, each by the hash of the definition that the person has seen: all or none.
@@ -401,14 +396,14 @@ impl McpService {
 
     fn definitions(&self, id: Uuid) -> Result<Arc<ToolDefinitions>, Refusal> {
         let config = self.store.get(id).ok_or_else(|| unknown(id))?;
-        let link = self.shared(id).and_then(|shared| shared.session());
+        let link = self.server_state(id).and_then(|shared| shared.session());
         Ok(link.ok_or_else(|| not_running(&config))?.definitions())
     }
 
     /// Checks whether a call with these arguments would be sent.
     pub fn check_arguments(&self, id: Uuid, tool: &str, arguments: &Value) -> Result<(), Refusal> {
         let config = self.store.get(id).ok_or_else(|| unknown(id))?;
-        let shared = self.shared(id).ok_or_else(|| unknown(id))?;
+        let shared = self.server_state(id).ok_or_else(|| unknown(id))?;
         let link = shared.session().ok_or_else(|| not_running(&config))?;
         let definitions = link.definitions();
         let definition = find_named(&definitions, &config, tool)?;
@@ -436,7 +431,7 @@ impl McpService {
         progress: Option<mpsc::Sender<CallProgress>>,
     ) -> Result<ToolAnswer, Refusal> {
         let config = self.store.get(mcp_id).ok_or_else(|| unknown(mcp_id))?;
-        let shared = self.shared(mcp_id).ok_or_else(|| unknown(mcp_id))?;
+        let shared = self.server_state(mcp_id).ok_or_else(|| unknown(mcp_id))?;
         let link = shared.session().ok_or_else(|| not_running(&config))?;
         let definitions = link.definitions();
         let definition = find_named(&definitions, &config, tool_name)?;
@@ -580,10 +575,10 @@ impl McpService {
 
     /// Returns whether arguments contain a secret of a started server.
     pub fn holds_secret(&self, id: Uuid, arguments: &Value) -> bool {
-        let shared = self.shared(id).filter(|shared| shared.log.has_secrets());
+        let shared = self.server_state(id).filter(|shared| shared.log.has_secrets());
         shared.is_some_and(|shared| {
             let text = arguments.to_string();
-            shared.log.clean(&text) != text
+            shared.log.redact(&text) != text
         })
     }
 
@@ -634,11 +629,11 @@ impl McpService {
         self.changed.send_modify(|count| *count += 1);
     }
 
-    fn shared(&self, id: Uuid) -> Option<Arc<SharedServerState>> {
+    fn server_state(&self, id: Uuid) -> Option<Arc<SharedServerState>> {
         self.servers().get(&id).map(|server| server.shared.clone())
     }
 
-    fn orders(&self, id: Uuid) -> Option<mpsc::Sender<ServerOrder>> {
+    fn order_sender(&self, id: Uuid) -> Option<mpsc::Sender<ServerOrder>> {
         self.servers().get(&id).map(|server| server.orders.clone())
     }
 

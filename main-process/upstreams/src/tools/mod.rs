@@ -66,7 +66,7 @@ pub struct OfferedTool {
 }
 
 impl ToolApprovalState {
-    pub(crate) fn of(definition: &ToolDefinition, approved: Option<&ApprovedDefinition>) -> Self {
+    pub(crate) fn compare(definition: &ToolDefinition, approved: Option<&ApprovedDefinition>) -> Self {
         match approved {
             None => Self::New,
             Some(seen) if seen.matches(definition) => Self::Approved,
@@ -84,7 +84,8 @@ impl UpstreamTool {
         let settings = config.tools.get(definition.name()).cloned().unwrap_or_default();
         let text = |part: &str| definition.part(part).and_then(Value::as_str).map(str::to_owned);
         let says_read_only = definition.part("annotations").and_then(|hints| hints.get("readOnlyHint"));
-        let approval = ToolApprovalState::of(definition, approved.get(definition.name()).map(AsRef::as_ref));
+        let approval =
+            ToolApprovalState::compare(definition, approved.get(definition.name()).map(AsRef::as_ref));
         Self {
             server: config.id,
             name: definition.name().to_owned(),

@@ -38,7 +38,7 @@ impl BoardFile {
         let board = document.boards.first().ok_or_else(|| malformed("it contains no board".to_owned()))?.id;
         let content = Snapshot::from_document(document, types.clone())
             .map_err(|error: ApplyError| malformed(error.to_string()))?;
-        Ok(Self { name: name.clone(), board, digest: Digest::of(text.as_bytes()), text, content })
+        Ok(Self { name: name.clone(), board, digest: Digest::hash(text.as_bytes()), text, content })
     }
 
     pub(in super::super) fn path(&self) -> WorkspacePath {

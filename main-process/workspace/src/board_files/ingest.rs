@@ -58,7 +58,7 @@ impl BoardFiles {
         let path = WorkspacePath::board(name);
         let known = storage.journal.file_record(&path).map_err(|error| storage_error(&error))?;
         let file = match storage.files.read(&path) {
-            Ok(bytes) if known.is_known(Digest::of(&bytes)) => return Ok(ForeignBoardEdit::Unchanged),
+            Ok(bytes) if known.is_known(Digest::hash(&bytes)) => return Ok(ForeignBoardEdit::Unchanged),
             Ok(_) => BoardFile::read(&storage.files, name, snapshot.registry()),
             Err(error) => Err(error),
         };
@@ -118,9 +118,9 @@ impl BoardFiles {
                     );
                     Ok(conflict_of(owner, file, message))
                 }
-                Some(owner) => {
-                    Ok(ForeignBoardEdit::Enter(Box::new(EnteringBoard::replacing(owner, file, snapshot)?)))
-                }
+                Some(owner) => Ok(ForeignBoardEdit::Enter(Box::new(EnteringBoard::from_replacement(
+                    owner, file, snapshot,
+                )?))),
             },
         }
     }
@@ -167,8 +167,8 @@ impl BoardFiles {
         let BoardFile { name, board, text, digest, content } = file;
         let recorded = storage.journal.record_content(&[(path.clone(), digest)]);
         recorded.map_err(|error| storage_error(&error))?;
-        storage.remember(&path, &text);
-        self.own(board, name, content, snapshot, notices);
+        storage.record_text(&path, &text);
+        self.assign_file(board, name, content, snapshot, notices);
         Ok(())
     }
 
@@ -182,7 +182,7 @@ impl BoardFiles {
         let path = WorkspacePath::board(name);
         let failed = |error| storage_error(&error);
         if storage.journal.file_record(&path).map_err(failed)? != journal::FileRecord::default() {
-            storage.forget(&path).map_err(failed)?;
+            storage.remove_record(&path).map_err(failed)?;
         }
         self.saved.retain(|_, saved| saved.file != *name);
         self.release_file(name);
@@ -200,7 +200,11 @@ impl BoardFiles {
 
 impl EnteringBoard {
     /// Puts the content of the file in the place of a board, unsaved work included.
-    pub(super) fn replacing(board: BoardId, file: BoardFile, snapshot: &Snapshot) -> Result<Self, Refusal> {
+    pub(super) fn from_replacement(
+        board: BoardId,
+        file: BoardFile,
+        snapshot: &Snapshot,
+    ) -> Result<Self, Refusal> {
         let mut changes = Vec::new();
         let mut state = snapshot.clone();
         if board != file.board {

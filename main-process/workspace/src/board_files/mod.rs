@@ -93,7 +93,7 @@ impl BoardFiles {
     }
 
     /// From now on a board reads from this file, which holds `content`.
-    fn own(
+    fn assign_file(
         &mut self,
         board: BoardId,
         file: BoardName,
@@ -180,7 +180,7 @@ impl BoardFiles {
     // ---- opening ------------------------------------------------------------------------------------------------------
 
     /// Recalls the content of each file when it was last ours, and the boards that differ from it.
-    pub(super) fn recall(
+    pub(super) fn load(
         &mut self,
         storage: &mut WorkspaceStorage,
         snapshot: &Snapshot,
@@ -254,7 +254,7 @@ pub(super) fn refuse_newer(
     for name in names {
         let path = WorkspacePath::board(name);
         let known = storage.journal.file_record(&path)?;
-        let is_foreign = storage.files.read(&path).is_ok_and(|bytes| !known.is_known(Digest::of(&bytes)));
+        let is_foreign = storage.files.read(&path).is_ok_and(|bytes| !known.is_known(Digest::hash(&bytes)));
         if is_foreign
             && let Err(error @ FileError::Newer { .. }) =
                 BoardFile::read(&storage.files, name, snapshot.registry())
@@ -274,13 +274,13 @@ fn recall_file(
     let known = storage.journal.file_record(path)?;
     if let Some(board) = snapshot.board_named(name) {
         let text = write_board(&snapshot.board_document(board.id));
-        if text.is_ok_and(|text| known.is_known(Digest::of(text.as_bytes()))) {
+        if text.is_ok_and(|text| known.is_known(Digest::hash(text.as_bytes()))) {
             return Ok(Some((board.id, snapshot.clone())));
         }
     }
     let on_disk = storage.files.read_text(path).ok();
-    let is_ours = |text: &String| known.is_known(Digest::of(text.as_bytes()));
-    let text = on_disk.filter(is_ours).or_else(|| storage.remembered(path).filter(is_ours));
+    let is_ours = |text: &String| known.is_known(Digest::hash(text.as_bytes()));
+    let text = on_disk.filter(is_ours).or_else(|| storage.recorded_text(path).filter(is_ours));
     let file = text.and_then(|text| BoardFile::parse(name, text, snapshot.registry()).ok());
     Ok(file.map(|file| (file.board, file.content)))
 }

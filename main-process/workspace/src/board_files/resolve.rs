@@ -42,15 +42,15 @@ impl BoardFiles {
             Err(error) => return Err(storage_file(&error)),
         };
         storage.files.set_aside_bytes(path, "theirs", &bytes).map_err(|error| storage_file(&error))?;
-        let record = [(path.clone(), Digest::of(&bytes))];
+        let record = [(path.clone(), Digest::hash(&bytes))];
         storage.journal.record_content(&record).map_err(|error| storage_error(&error))?;
-        storage.remember(path, &String::from_utf8_lossy(&bytes));
+        storage.record_text(path, &String::from_utf8_lossy(&bytes));
         let text = String::from_utf8(bytes).ok();
         let theirs = path.as_board().zip(text).and_then(|(name, text)| {
             BoardFile::parse(&name, text, snapshot.registry()).ok().filter(|theirs| theirs.board == board)
         });
         match theirs {
-            Some(theirs) => self.own(board, theirs.name, theirs.content, snapshot, notices),
+            Some(theirs) => self.assign_file(board, theirs.name, theirs.content, snapshot, notices),
             None => {
                 self.saved.retain(|_, saved| Some(&saved.file) != path.as_board().as_ref());
                 self.release(board);
@@ -84,6 +84,6 @@ impl BoardFiles {
         }
         let ours = write_board(&snapshot.board_document(board)).map_err(|error| storage_file(&error))?;
         storage.files.set_aside_bytes(path, "mine", ours.as_bytes()).map_err(|error| storage_file(&error))?;
-        EnteringBoard::replacing(board, theirs, snapshot)
+        EnteringBoard::from_replacement(board, theirs, snapshot)
     }
 }

@@ -35,16 +35,16 @@ impl BoardSave<'_> {
     pub(in super::super) fn run(mut self) -> Result<(Vec<String>, Option<Refusal>), Refusal> {
         let (writes, refused) = self.writes()?;
         let pending: Vec<(WorkspacePath, Digest)> =
-            writes.iter().map(|write| (write.path.clone(), Digest::of(write.text.as_bytes()))).collect();
+            writes.iter().map(|write| (write.path.clone(), Digest::hash(write.text.as_bytes()))).collect();
         self.storage.journal.record_pending(&pending).map_err(|error| storage_error(&error))?;
         let mut touched = Vec::new();
         for write in writes {
             touched.push(write.path.to_string());
             self.write(write)?;
         }
-        for path in self.gone()? {
+        for path in self.removed_paths()? {
             self.storage.files.remove(&path).map_err(|error| storage_file(&error))?;
-            self.storage.forget(&path).map_err(|error| storage_error(&error))?;
+            self.storage.remove_record(&path).map_err(|error| storage_error(&error))?;
             self.boards.saved.retain(|_, saved| Some(&saved.file) != path.as_board().as_ref());
             touched.push(path.to_string());
         }
@@ -93,7 +93,7 @@ impl BoardSave<'_> {
         self.storage.settle_pending(&path).map_err(|error| storage_error(&error))?;
         let known = self.storage.journal.file_record(&path).map_err(|error| storage_error(&error))?;
         match self.storage.files.read(&path) {
-            Ok(bytes) if known.is_known(Digest::of(&bytes)) => Ok(Some(bytes)),
+            Ok(bytes) if known.is_known(Digest::hash(&bytes)) => Ok(Some(bytes)),
             Ok(_) => Err(self.hold_foreign(board, file)),
             Err(FileError::Missing { .. }) => Ok(None),
             Err(error) => {
@@ -115,7 +115,7 @@ impl BoardSave<'_> {
         let known = self.storage.journal.file_record(path).map_err(|error| storage_error(&error))?;
         let there = self.storage.files.read(path).ok();
         // Checked once more: writing the boards before this one took its time.
-        if there.as_ref().is_some_and(|bytes| !known.is_known(Digest::of(bytes))) {
+        if there.as_ref().is_some_and(|bytes| !known.is_known(Digest::hash(bytes))) {
             return Err(self.hold_foreign(*board, name));
         }
         let is_empty = self.snapshot.children(*board, None).next().is_none();
@@ -131,7 +131,7 @@ impl BoardSave<'_> {
         }
         let confirmed = self.storage.journal.confirm_pending(std::slice::from_ref(path));
         confirmed.map_err(|error| storage_error(&error))?;
-        self.storage.remember(path, text);
+        self.storage.record_text(path, text);
         self.note_saved(write);
         Ok(())
     }
@@ -144,13 +144,13 @@ impl BoardSave<'_> {
 
     /// Files of boards that were removed or renamed, as long as they are ours. A board that is held was not written under
     /// its new name, so its old file stays.
-    fn gone(&self) -> Result<Vec<WorkspacePath>, Refusal> {
+    fn removed_paths(&self) -> Result<Vec<WorkspacePath>, Refusal> {
         let mut known = self.storage.journal.file_records().map_err(|error| storage_error(&error))?;
         known.retain(|(path, known)| {
             let Some(name) = path.as_board() else { return false };
             self.snapshot.board_named(&name).is_none()
                 && self.boards.saved_as(&name).is_none_or(|board| !self.boards.is_held(board))
-                && self.storage.files.read(path).is_ok_and(|bytes| known.is_known(Digest::of(&bytes)))
+                && self.storage.files.read(path).is_ok_and(|bytes| known.is_known(Digest::hash(&bytes)))
         });
         Ok(known.into_iter().map(|(path, _)| path).collect())
     }

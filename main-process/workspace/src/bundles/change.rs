@@ -23,7 +23,7 @@ impl SpecBundles {
             Refusal::new(RefusalCode::BadRequest, format!("changes: {error}")).field("changes")
         })?;
         let arguments = json!({ "bundleId": bundle, "changes": changes, "dryRun": dry_run });
-        plan(&self.loaded, &arguments).map_err(refused)
+        plan(&self.loaded, &arguments).map_err(to_refusal)
     }
 
     /// The edits of files that a plan makes. Refused when a file is no longer what it was planned on.
@@ -41,7 +41,7 @@ impl SpecBundles {
                         "some changes are invalid, so none were applied",
                     )
                 },
-                refused,
+                to_refusal,
             );
             refusal.hints.extend(plan.diagnostics().into_iter().map(|finding| finding.to_line()).take(5));
             return Err(refusal);
@@ -79,7 +79,7 @@ impl SpecBundles {
 }
 
 /// A refusal of the crate `bundles` with the codes of the workspace.
-fn refused(refusal: Refusal) -> Refusal {
+fn to_refusal(refusal: Refusal) -> Refusal {
     let code = match refusal.code {
         RefusalCode::DeleteBlocked => RefusalCode::ReferenceError,
         RefusalCode::ActuationDisabled | RefusalCode::UnsupportedCapability => RefusalCode::Internal,

@@ -53,7 +53,7 @@ type BundleTexts = Vec<(String, Option<Arc<str>>)>;
 impl SpecBundles {
     /// The bundles in the folders that the patterns name.
     pub(super) fn load(patterns: &[String], state: &Snapshot) -> Self {
-        let patterns = parsed(patterns);
+        let patterns = parse_patterns(patterns);
         let files = state.sources().map(|(path, _)| path);
         let folders: BTreeSet<SourcePath> = files
             .flat_map(|file| patterns.iter().filter_map(|pattern| folder_in_pattern(pattern, file)))
@@ -64,11 +64,11 @@ impl SpecBundles {
     }
 
     /// The bundles after an operation; `None` when it leaves them as they are. `state` has the operation already.
-    pub(super) fn after(&self, patterns: &[String], state: &Snapshot, changes: &[Change]) -> Option<Self> {
+    pub(super) fn updated(&self, patterns: &[String], state: &Snapshot, changes: &[Change]) -> Option<Self> {
         if !changes.iter().any(|change| matches!(change, Change::Source { .. })) {
             return None;
         }
-        let patterns = parsed(patterns);
+        let patterns = parse_patterns(patterns);
         let mut touched: BTreeMap<SourcePath, BundleTexts> = BTreeMap::new();
         for change in changes {
             let Change::Source { path, after, .. } = change else { continue };
@@ -87,14 +87,14 @@ impl SpecBundles {
                 Some(_) => drop(folders.insert(folder.clone())),
                 None => drop(folders.remove(&folder)),
             }
-            next.follow(&folder, texts, state);
+            next.update_bundle(&folder, texts, state);
         }
         next.take_folders(folders, state);
         Some(next)
     }
 
     /// Updates one known bundle. One that cannot be used is loaded again from the start.
-    fn follow(&mut self, folder: &SourcePath, texts: BundleTexts, state: &Snapshot) {
+    fn update_bundle(&mut self, folder: &SourcePath, texts: BundleTexts, state: &Snapshot) {
         let Some(place) = self.places.get_mut(folder) else { return };
         place.generation = state.revision().0;
         let bundles = Arc::make_mut(&mut self.loaded);
@@ -129,7 +129,7 @@ impl SpecBundles {
         let mut bundles = Bundles::default();
         for (folder, id) in ids {
             let before = known.places.get(&folder).filter(|place| place.id == id);
-            let kept = known.loaded.shared().iter().find(|bundle| before.is_some() && bundle.id() == id);
+            let kept = known.loaded.bundles().iter().find(|bundle| before.is_some() && bundle.id() == id);
             let loaded = match kept {
                 Some(bundle) => Ok(Arc::clone(bundle)),
                 None => load(&id, &folder, state),
@@ -144,7 +144,7 @@ impl SpecBundles {
         self.loaded = Arc::new(bundles);
     }
 
-    /// The changes of maps that follow from a change of bundles; see [`map::in_step`].
+    /// The changes of maps that follow from a change of bundles; see [`map::map_changes`].
     pub(super) fn maps_in_step(
         &self,
         after: &Self,
@@ -153,14 +153,14 @@ impl SpecBundles {
         is_held: impl Fn(BoardId) -> bool,
         seed: u64,
     ) -> Vec<Change> {
-        map::in_step(state, self, after, changes, is_held, seed).unwrap_or_else(|refusal| {
+        map::map_changes(state, self, after, changes, is_held, seed).unwrap_or_else(|refusal| {
             // The bundle change is kept; the map can be redrawn.
             tracing::warn!(%refusal, "a map was not kept in step");
             Vec::new()
         })
     }
 
-    pub fn loaded(&self) -> &Arc<Bundles> {
+    pub fn bundles(&self) -> &Arc<Bundles> {
         &self.loaded
     }
 
@@ -170,7 +170,7 @@ impl SpecBundles {
     }
 
     /// Folders that hold files and no bundle that can be used, each with the reason.
-    pub(super) fn failed(&self) -> impl Iterator<Item = (&SourcePath, &str)> {
+    pub(super) fn load_failures(&self) -> impl Iterator<Item = (&SourcePath, &str)> {
         self.places.iter().filter_map(|(folder, place)| Some((folder, place.problem.as_deref()?)))
     }
 
@@ -179,7 +179,7 @@ impl SpecBundles {
     pub(super) fn update_notices(&self, notices: &mut WorkspaceNotices) {
         notices.clear_all(|topic| matches!(topic, NoticeTopic::Bundle(_)));
         // A folder without a manifest may have another purpose; the list of bundles has it all the same.
-        for (folder, problem) in self.failed().filter(|(_, problem)| *problem != NO_MANIFEST) {
+        for (folder, problem) in self.load_failures().filter(|(_, problem)| *problem != NO_MANIFEST) {
             let text = format!("{folder} cannot be used as a bundle: {problem}");
             notices.set(NoticeTopic::Bundle(folder.to_string()), text);
         }
@@ -197,7 +197,7 @@ impl SpecBundles {
     }
 }
 
-fn parsed(patterns: &[String]) -> Vec<SourcePath> {
+fn parse_patterns(patterns: &[String]) -> Vec<SourcePath> {
     patterns.iter().filter_map(|pattern| SourcePath::parse(pattern.as_str()).ok()).collect()
 }
 

@@ -190,7 +190,7 @@ impl AnchorFolder {
     }
 
     fn file(&self, workspace: &str) -> PrivateFile {
-        PrivateFile::new(self.folder.join(format!("{}.json", Digest::of(workspace.as_bytes()))))
+        PrivateFile::new(self.folder.join(format!("{}.json", Digest::hash(workspace.as_bytes()))))
     }
 
     /// Only an anchor that a known key has signed counts.

@@ -6,7 +6,7 @@ use journal::{Journal, JournalError};
 use shared_protocol::{
     Revision,
     review::{AuditFinding, AuditFindingKind},
-    text::counted,
+    text::count_noun,
     v0::UtcTimestamp,
 };
 
@@ -129,7 +129,7 @@ fn differences(anchor: &Anchor, journal: &JournalFacts, findings: &mut Vec<Audit
 
 /// A number of audit lines in words.
 pub(super) fn audit_lines(lines: u64) -> String {
-    counted(usize::try_from(lines).unwrap_or(usize::MAX), "audit line")
+    count_noun(usize::try_from(lines).unwrap_or(usize::MAX), "audit line")
 }
 
 pub(super) fn finding(

@@ -23,7 +23,7 @@ use safe_fs::PrivateFile;
 use shared_protocol::{
     Refusal, RefusalCode,
     review::{AuditFinding, AuditLine, LineSignature},
-    text::counted,
+    text::count_noun,
 };
 use std::{path::Path, sync::Arc};
 
@@ -159,7 +159,7 @@ pub(crate) fn words_of(findings: &[AuditFinding]) -> Option<String> {
     let first = findings.first()?;
     let more = match findings.len() - 1 {
         0 => String::new(),
-        more => format!(" {}.", counted(more, "more finding")),
+        more => format!(" {}.", count_noun(more, "more finding")),
     };
     Some(format!(
         "The audit does not hold. {}{more} `draftboard audit verify` lists all findings.",

@@ -14,10 +14,10 @@ impl MutationGroup<'_> {
         moment: TimeAndSeed,
     ) -> Result<AgentCallOutcome, Refusal> {
         self.expire(moment.time);
-        self.atomically(|group| group.carry_out(client, request, moment))
+        self.atomically(|group| group.execute_agent_request(client, request, moment))
     }
 
-    fn carry_out(
+    fn execute_agent_request(
         &mut self,
         client: &AgentClient,
         request: &AgentRequest,
@@ -28,11 +28,11 @@ impl MutationGroup<'_> {
         let proposal = std::sync::Arc::clone(&done.proposal);
         self.touch(proposal.id);
         if done.started_draft {
-            self.note(shared_protocol::review::AuditEntry {
+            self.append_audit(shared_protocol::review::AuditEntry {
                 // The content is still to come, so there is no hash before it is submitted.
                 proposal: Some(shared_protocol::review::AuditedProposal {
                     hash: None,
-                    ..super::audited(&proposal)
+                    ..super::to_audited(&proposal)
                 }),
                 ..entry(AuditEvent::Begin, "agent", time)
             });
@@ -54,13 +54,13 @@ impl MutationGroup<'_> {
         if event == Some(AuditEvent::Submit)
             && let Some(approval) = self.approval_for(&proposal, time)
         {
-            let reviewer = Reviewer::standing(&approval);
+            let reviewer = Reviewer::from_approval(&approval);
             let verdict = self.approved(&proposal)?;
             let decided = self.accept(&verdict, &reviewer, moment)?;
-            self.used(approval.id);
+            self.count_approval_use(approval.id);
             done.proposal = decided.proposal;
             accepted = Some(StandingApprovalGrant { approval: approval.id, applied: decided.applied });
         }
-        Ok(AgentCallOutcome { done, accepted })
+        Ok(AgentCallOutcome { response: done, accepted })
     }
 }

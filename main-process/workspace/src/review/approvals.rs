@@ -61,9 +61,9 @@ impl MutationGroup<'_> {
             approval: Some(id),
             reason,
             grant: Some(approval.grant.clone()),
-            ..entry(AuditEvent::Grant, reviewer.way, moment.time)
+            ..entry(AuditEvent::Grant, reviewer.channel, moment.time)
         };
-        self.note(line);
+        self.append_audit(line);
         Ok(approval)
     }
 
@@ -99,9 +99,9 @@ impl MutationGroup<'_> {
         let line = AuditEntry {
             by: Some(reviewer.name.clone()),
             approval: Some(id),
-            ..entry(AuditEvent::Revoke, reviewer.way, moment.time)
+            ..entry(AuditEvent::Revoke, reviewer.channel, moment.time)
         };
-        self.note(line);
+        self.append_audit(line);
         Ok(())
     }
 
@@ -123,14 +123,14 @@ impl MutationGroup<'_> {
             return None;
         }
         let mut risks = risks(&self.state, &proposal.changes);
-        if self.workspace.review.costs.rise(&self.state, proposal) {
+        if self.workspace.review.costs.cost_rises(&self.state, proposal) {
             risks.insert(Risk::CostUp);
         }
         let covers = |approval: &&StandingApproval| covers(approval, &self.state, proposal, &risks, now);
         self.review.approvals.iter().find(covers).cloned()
     }
 
-    pub(super) fn used(&mut self, id: u64) {
+    pub(super) fn count_approval_use(&mut self, id: u64) {
         if let Some(approval) =
             Arc::make_mut(&mut self.review.approvals).iter_mut().find(|known| known.id == id)
         {
@@ -268,7 +268,7 @@ pub fn area_of(state: &Snapshot, proposal: &Proposal) -> Option<BTreeSet<Approva
     });
     let added: std::collections::BTreeMap<_, _> = added.collect();
     for change in &proposal.changes {
-        match ProposalSubject::of(change) {
+        match ProposalSubject::of_change(change) {
             ProposalSubject::Source(path) if path.as_str().starts_with("components/") => {
                 areas.insert(ApprovalArea::Interface);
             }

@@ -15,7 +15,7 @@ pub fn guarded_settings(before: &str, after: &str) -> Vec<String> {
         return vec!["a file that cannot be read".to_owned()];
     };
     let mut found = Vec::new();
-    for key in differing(&before, &after) {
+    for key in differing_keys(&before, &after) {
         if key == "infrastructure" {
             of_infrastructure(key, (before.get(key), after.get(key)), &mut found);
         } else if !HARMLESS.contains(&key) {
@@ -39,13 +39,13 @@ fn of_infrastructure(path: &str, (before, after): (Option<&Value>, Option<&Value
     let (Some(before), Some(after)) = (table(before), table(after)) else {
         return found.push(path.to_owned());
     };
-    for key in differing(&before, &after) {
+    for key in differing_keys(&before, &after) {
         let both = (before.get(key), after.get(key));
         match (key, both.0.or(both.1)) {
             ("boards", Some(Value::Table(_))) => {
                 let of = |value: Option<&Value>| value.and_then(Value::as_table).cloned().unwrap_or_default();
                 let (before, after) = (of(both.0), of(both.1));
-                for board in differing(&before, &after) {
+                for board in differing_keys(&before, &after) {
                     let path = format!("{path}.boards.{board}");
                     of_infrastructure(&path, (before.get(board), after.get(board)), found);
                 }
@@ -56,7 +56,7 @@ fn of_infrastructure(path: &str, (before, after): (Option<&Value>, Option<&Value
     }
 }
 
-fn differing<'a>(before: &'a Table, after: &'a Table) -> BTreeSet<&'a str> {
+fn differing_keys<'a>(before: &'a Table, after: &'a Table) -> BTreeSet<&'a str> {
     let keys = before.keys().chain(after.keys()).map(String::as_str);
     keys.filter(|key| before.get(*key) != after.get(*key)).collect()
 }

@@ -1,6 +1,6 @@
 //! The costs of proposals. Another part of the process knows the prices; its verdict is cached for each version.
 
-use authority::{Snapshot, proposals::ProposedState};
+use authority::{Snapshot, proposals::ProposalOverlay};
 use shared_protocol::{BoardId, Change, Proposal, ProposalId, ProposalState, terraform::TerraformOperation};
 use std::{
     collections::BTreeMap,
@@ -14,7 +14,7 @@ const MAX_CACHED_VERDICTS: usize = 1_000;
 /// Judges prices and Terraform runs of proposals.
 pub trait ProposalJudge: Send + Sync {
     /// Whether the touched nodes cost more after the changes, as far as prices are known.
-    fn rises(&self, before: &Snapshot, after: &Snapshot, changes: &[Change]) -> bool;
+    fn cost_rises(&self, before: &Snapshot, after: &Snapshot, changes: &[Change]) -> bool;
 
     /// The reason why a run of a board may not start unattended: it executes, sends, or cannot be judged.
     fn plan_sink(&self, state: &Snapshot, board: BoardId, operation: TerraformOperation) -> Option<String>;
@@ -23,7 +23,7 @@ pub trait ProposalJudge: Send + Sync {
 #[derive(Default)]
 pub(crate) struct ProposalCosts {
     pricing: Option<Arc<dyn ProposalJudge>>,
-    known: Mutex<BTreeMap<(ProposalId, u32), bool>>,
+    results: Mutex<BTreeMap<(ProposalId, u32), bool>>,
 }
 
 impl fmt::Debug for ProposalCosts {
@@ -34,7 +34,7 @@ impl fmt::Debug for ProposalCosts {
 
 impl ProposalCosts {
     pub(crate) fn new(pricing: Arc<dyn ProposalJudge>) -> Self {
-        Self { pricing: Some(pricing), known: Mutex::default() }
+        Self { pricing: Some(pricing), results: Mutex::default() }
     }
 
     /// Whether Terraform may run unattended for a board. A run that cannot be judged may not.
@@ -48,20 +48,20 @@ impl ProposalCosts {
     }
 
     /// A draft is not judged: it changes with every call.
-    pub(super) fn rise(&self, state: &Snapshot, proposal: &Proposal) -> bool {
+    pub(super) fn cost_rises(&self, state: &Snapshot, proposal: &Proposal) -> bool {
         let waits = matches!(proposal.state, ProposalState::Open | ProposalState::Stale { .. });
         let Some(pricing) = self.pricing.as_ref().filter(|_| waits && !proposal.changes.is_empty()) else {
             return false;
         };
         let key = (proposal.id, proposal.version);
-        let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = || self.results.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(rises) = known().get(&key) {
             return *rises;
         }
-        let Ok(overlay) = ProposedState::rebase_keeping_places(state, &proposal.changes) else {
+        let Ok(overlay) = ProposalOverlay::rebase_keeping_places(state, &proposal.changes) else {
             return false;
         };
-        let rises = pricing.rises(state, &overlay.state, &overlay.changes);
+        let rises = pricing.cost_rises(state, &overlay.state, &overlay.changes);
         let mut known = known();
         if known.len() >= MAX_CACHED_VERDICTS {
             known.clear();

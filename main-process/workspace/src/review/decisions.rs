@@ -1,7 +1,7 @@
 //! Decisions of people. Each yes is checked against the present state in the same group that applies it, and a refused decision
 //! is recorded as well.
 
-use super::{audited, entry, named, origin_of};
+use super::{bounded_subjects, entry, origin_of, to_audited};
 use crate::{Mutation, TimeAndSeed, group::MutationGroup};
 use shared_protocol::{
     Actor, ActorKind, Command, OperationKind, Proposal, ProposalId, ProposalSubject, Refusal, RefusalCode,
@@ -16,25 +16,25 @@ use std::sync::Arc;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reviewer {
     pub name: String,
-    pub way: &'static str,
+    pub channel: &'static str,
     kind: ActorKind,
     /// The standing approval that decides in place of the person.
     approval: Option<u64>,
 }
 
 impl Reviewer {
-    pub fn at_window(name: String) -> Self {
-        Self { name, way: "window", kind: ActorKind::Window, approval: None }
+    pub fn in_window(name: String) -> Self {
+        Self { name, channel: "window", kind: ActorKind::Window, approval: None }
     }
 
     pub fn at_terminal(name: String) -> Self {
-        Self { name, way: "terminal", kind: ActorKind::Terminal, approval: None }
+        Self { name, channel: "terminal", kind: ActorKind::Terminal, approval: None }
     }
 
-    pub(super) fn standing(approval: &StandingApproval) -> Self {
+    pub(super) fn from_approval(approval: &StandingApproval) -> Self {
         let name = format!("{} (standing approval {})", approval.by, approval.id);
         let kind = if approval.for_this_run { ActorKind::Terminal } else { ActorKind::Window };
-        Self { name, way: "standing approval", kind, approval: Some(approval.id) }
+        Self { name, channel: "standing approval", kind, approval: Some(approval.id) }
     }
 }
 
@@ -48,7 +48,7 @@ pub struct AcceptedProposal {
 }
 
 impl MutationGroup<'_> {
-    pub fn accepts(
+    pub fn accept_verdict(
         &mut self,
         verdict: &ReviewVerdict,
         reviewer: &Reviewer,
@@ -56,7 +56,7 @@ impl MutationGroup<'_> {
     ) -> Result<AcceptedProposal, Refusal> {
         self.expire(moment.time);
         let accepted = self.atomically(|group| group.accept(verdict, reviewer, moment));
-        accepted.inspect_err(|refusal| self.refused(verdict.proposal, refusal, reviewer, moment.time))
+        accepted.inspect_err(|refusal| self.record_refusal(verdict.proposal, refusal, reviewer, moment.time))
     }
 
     /// Applies the chosen changes as one operation, and updates the proposal: both or neither.
@@ -92,18 +92,18 @@ impl MutationGroup<'_> {
         if let Some(revision) = revision {
             self.pending.origins.push(origin_of(&seen, revision, by, moment.time));
         }
-        self.note(AuditEntry {
+        self.append_audit(AuditEntry {
             by: Some(by.to_owned()),
-            proposal: Some(audited(&seen)),
+            proposal: Some(to_audited(&seen)),
             revision,
             approval: reviewer.approval,
-            elements: named(acceptance.subjects.iter()),
-            ..entry(AuditEvent::Accept, reviewer.way, moment.time)
+            elements: bounded_subjects(acceptance.subjects.iter()),
+            ..entry(AuditEvent::Accept, reviewer.channel, moment.time)
         });
         Ok(AcceptedProposal { proposal: Arc::clone(proposal), applied, act: acceptance.act })
     }
 
-    pub fn rejects(
+    pub fn reject(
         &mut self,
         (id, version): (ProposalId, u32),
         reason: &str,
@@ -113,13 +113,14 @@ impl MutationGroup<'_> {
         self.require_key()?;
         self.expire(moment.time);
         let rejected = self.review.queue.reject((id, version), reason, &reviewer.name);
-        let proposal = rejected.inspect_err(|refusal| self.refused(id, refusal, reviewer, moment.time))?;
-        self.decided(&proposal, AuditEvent::Reject, Some(reason), reviewer, moment.time);
+        let proposal =
+            rejected.inspect_err(|refusal| self.record_refusal(id, refusal, reviewer, moment.time))?;
+        self.record_decision(&proposal, AuditEvent::Reject, Some(reason), reviewer, moment.time);
         Ok(proposal)
     }
 
     /// Reverts all accepted parts of a proposal, the newest first, as one operation.
-    pub fn reverts(
+    pub fn revert_proposal(
         &mut self,
         id: ProposalId,
         partial: bool,
@@ -145,16 +146,16 @@ impl MutationGroup<'_> {
             let message = format!("Nothing of proposal {} is left to revert.", proposal.number);
             return Err(Refusal::new(RefusalCode::NotFound, message));
         }
-        self.note(AuditEntry {
+        self.append_audit(AuditEntry {
             by: Some(reviewer.name.clone()),
-            proposal: Some(audited(&proposal)),
+            proposal: Some(to_audited(&proposal)),
             revision: Some(applied.revision),
-            ..entry(AuditEvent::Revert, reviewer.way, moment.time)
+            ..entry(AuditEvent::Revert, reviewer.channel, moment.time)
         });
         Ok(applied)
     }
 
-    pub fn looks_again(
+    pub fn rebase_stale(
         &mut self,
         (id, version): (ProposalId, u32),
         reviewer: &Reviewer,
@@ -162,11 +163,11 @@ impl MutationGroup<'_> {
     ) -> Result<Arc<Proposal>, Refusal> {
         self.expire(moment.time);
         let proposal = self.review.queue.rebase_stale((id, version), &self.state)?;
-        self.decided(&proposal, AuditEvent::LookAgain, None, reviewer, moment.time);
+        self.record_decision(&proposal, AuditEvent::LookAgain, None, reviewer, moment.time);
         Ok(proposal)
     }
 
-    pub fn edits(
+    pub fn edit_proposal(
         &mut self,
         seen: (ProposalId, u32, ContentHash),
         commands: &[Command],
@@ -185,11 +186,11 @@ impl MutationGroup<'_> {
             several => Command::Batch { summary: None, commands: several.to_vec() },
         };
         let proposal = self.review.queue.amend(seen, &batch, &self.state, &reviewer.name, moment.seed)?;
-        self.decided(&proposal, AuditEvent::Edit, None, reviewer, moment.time);
+        self.record_decision(&proposal, AuditEvent::Edit, None, reviewer, moment.time);
         Ok(proposal)
     }
 
-    pub fn comments(
+    pub fn comment_on_proposal(
         &mut self,
         id: ProposalId,
         about: Option<ProposalSubject>,
@@ -200,34 +201,44 @@ impl MutationGroup<'_> {
         let comment =
             ProposalComment { by: reviewer.name.clone(), time: moment.time, about, text: text.to_owned() };
         let proposal = self.review.queue.comment(id, comment)?;
-        self.decided(&proposal, AuditEvent::Comment, None, reviewer, moment.time);
+        self.record_decision(&proposal, AuditEvent::Comment, None, reviewer, moment.time);
         Ok(proposal)
     }
 
     /// Records the outcome of a proposal's act.
-    pub fn came_of(&mut self, id: ProposalId, outcome: &str) {
+    pub fn record_outcome(&mut self, id: ProposalId, outcome: &str) {
         if self.review.queue.record_outcome(id, outcome).is_some() {
             self.touch(id);
         }
     }
 
     /// Records a line of the audit that changes nothing else.
-    pub fn notes(&mut self, event: AuditEvent, reviewer: &Reviewer, reason: String, moment: TimeAndSeed) {
-        self.writes_down(event, (reviewer.name.clone(), reviewer.way), reason, moment);
+    pub fn record_review_event(
+        &mut self,
+        event: AuditEvent,
+        reviewer: &Reviewer,
+        reason: String,
+        moment: TimeAndSeed,
+    ) {
+        self.record_audit_line(event, (reviewer.name.clone(), reviewer.channel), reason, moment);
     }
 
     /// Records a line of the audit that concerns no proposal: actor, channel and reason.
-    pub fn writes_down(
+    pub fn record_audit_line(
         &mut self,
         event: AuditEvent,
         (by, way): (String, &str),
         reason: String,
         moment: TimeAndSeed,
     ) {
-        self.note(AuditEntry { by: Some(by), reason: Some(reason), ..entry(event, way, moment.time) });
+        self.append_audit(AuditEntry {
+            by: Some(by),
+            reason: Some(reason),
+            ..entry(event, way, moment.time)
+        });
     }
 
-    fn decided(
+    fn record_decision(
         &mut self,
         proposal: &Proposal,
         event: AuditEvent,
@@ -236,20 +247,20 @@ impl MutationGroup<'_> {
         time: u64,
     ) {
         self.touch(proposal.id);
-        self.note(AuditEntry {
+        self.append_audit(AuditEntry {
             by: Some(reviewer.name.clone()),
-            proposal: Some(audited(proposal)),
+            proposal: Some(to_audited(proposal)),
             reason: reason.map(str::to_owned),
-            ..entry(event, reviewer.way, time)
+            ..entry(event, reviewer.channel, time)
         });
     }
 
-    fn refused(&mut self, id: ProposalId, refusal: &Refusal, reviewer: &Reviewer, time: u64) {
-        self.note(AuditEntry {
+    fn record_refusal(&mut self, id: ProposalId, refusal: &Refusal, reviewer: &Reviewer, time: u64) {
+        self.append_audit(AuditEntry {
             by: Some(reviewer.name.clone()),
-            proposal: self.review.queue.get(id).map(|proposal| audited(proposal)),
+            proposal: self.review.queue.get(id).map(|proposal| to_audited(proposal)),
             reason: Some(refusal.message.clone()),
-            ..entry(AuditEvent::Refused, reviewer.way, time)
+            ..entry(AuditEvent::Refused, reviewer.channel, time)
         });
     }
 }

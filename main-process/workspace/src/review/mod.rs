@@ -55,7 +55,7 @@ pub struct ReviewState {
 
 impl ReviewState {
     /// Reads the queue from the journal. Rows that cannot be read are named in a notice.
-    pub(super) fn recall(journal: &mut Journal, revision: Revision, notices: &mut WorkspaceNotices) -> Self {
+    pub(super) fn load(journal: &mut Journal, revision: Revision, notices: &mut WorkspaceNotices) -> Self {
         let kept = match journal.review() {
             Ok(kept) => kept,
             Err(error) => {
@@ -134,7 +134,12 @@ impl PendingReviewRows {
                 .filter(|known| proposal.changes.starts_with(&known.changes))
                 .map(|known| known.changes.len());
             let over = before.stamps.get(id).copied();
-            Some(ProposalWrite { proposal, stamp: after.stamp_of(*id), over, kept })
+            Some(ProposalWrite {
+                proposal,
+                stamp: after.stamp_of(*id),
+                base_revision: over,
+                unchanged_prefix: kept,
+            })
         };
         ReviewWrite {
             stamp: after.stamp,
@@ -153,7 +158,7 @@ impl MutationGroup<'_> {
         self.pending.touched.insert(id);
     }
 
-    fn note(&mut self, entry: AuditEntry) {
+    fn append_audit(&mut self, entry: AuditEntry) {
         // A line of the audit alone is a change for the journal, too.
         self.review.stamp += 1;
         self.pending.audit.push(entry);
@@ -161,7 +166,7 @@ impl MutationGroup<'_> {
 
     fn note_about(&mut self, proposal: &Proposal, event: AuditEvent, way: &str, time: u64) {
         let entry = entry(event, way, time);
-        self.note(AuditEntry { proposal: Some(audited(proposal)), ..entry });
+        self.append_audit(AuditEntry { proposal: Some(to_audited(proposal)), ..entry });
     }
 
     /// Rebases waiting proposals onto the changed workspace, or marks them stale.
@@ -170,7 +175,7 @@ impl MutationGroup<'_> {
             ActorKind::External => "an edit of the files",
             ActorKind::Window | ActorKind::Terminal => actor.name.as_str(),
         };
-        for proposal in self.review.queue.moved(&self.state, changes, by) {
+        for proposal in self.review.queue.rebase_after(&self.state, changes, by) {
             self.note_rebased(&proposal, time);
         }
     }
@@ -178,8 +183,8 @@ impl MutationGroup<'_> {
     fn note_rebased(&mut self, proposal: &Proposal, time: u64) {
         self.touch(proposal.id);
         if let ProposalState::Stale { why } = &proposal.state {
-            self.note(AuditEntry {
-                proposal: Some(audited(proposal)),
+            self.append_audit(AuditEntry {
+                proposal: Some(to_audited(proposal)),
                 reason: Some(why.join("; ")),
                 ..entry(AuditEvent::Stale, "clock", time)
             });
@@ -206,7 +211,10 @@ impl MutationGroup<'_> {
             self.review.stamp += 1;
             self.pending.approvals = true;
             for id in over {
-                self.note(AuditEntry { approval: Some(id), ..entry(AuditEvent::Expire, "clock", now) });
+                self.append_audit(AuditEntry {
+                    approval: Some(id),
+                    ..entry(AuditEvent::Expire, "clock", now)
+                });
             }
         }
     }
@@ -217,7 +225,7 @@ fn notice_stored_approvals(journal: &mut Journal, notices: &mut WorkspaceNotices
     let text = match journal.drop_stored_approvals() {
         Ok(0) => return,
         Ok(count) => {
-            let approvals = shared_protocol::text::counted(count, "standing approval");
+            let approvals = shared_protocol::text::count_noun(count, "standing approval");
             format!(
                 "Ignored {approvals} stored in this workspace. Approvals are kept in your own configuration. To grant \
                  them again, open Settings, Standing approvals."
@@ -246,13 +254,13 @@ fn entry(event: AuditEvent, way: &str, time: u64) -> AuditEntry {
 }
 
 /// The accepted subjects, in a bounded list.
-fn named<'a>(subjects: impl ExactSizeIterator<Item = &'a ProposalSubject>) -> Vec<String> {
+fn bounded_subjects<'a>(subjects: impl ExactSizeIterator<Item = &'a ProposalSubject>) -> Vec<String> {
     let more = subjects.len().saturating_sub(MAX_AUDITED_ELEMENTS);
     let first = subjects.take(MAX_AUDITED_ELEMENTS).map(ToString::to_string);
     first.chain((more > 0).then(|| format!("and {more} more"))).collect()
 }
 
-fn audited(proposal: &Proposal) -> AuditedProposal {
+fn to_audited(proposal: &Proposal) -> AuditedProposal {
     AuditedProposal {
         id: proposal.id,
         number: proposal.number,
@@ -276,7 +284,7 @@ impl WorkspaceReview {
     pub(super) fn brief(&self, proposal: &Proposal, snapshot: &Snapshot) -> ProposalBrief {
         let stamp = self.state.stamp_of(proposal.id);
         let mut brief = brief(&self.state.queue, snapshot, proposal, stamp);
-        if self.costs.rise(snapshot, proposal) {
+        if self.costs.cost_rises(snapshot, proposal) {
             brief.risks.push(Risk::CostUp);
         }
         if !guarded_in(proposal).is_empty() {
@@ -352,7 +360,7 @@ fn words_of_source(path: &SourcePath, proposal: &Proposal, bundles: &SpecBundles
     if let Some((_, last)) = texts.next_back() {
         after = last;
     }
-    bundles.loaded().describe_change(path.as_str(), before.as_deref(), after.as_deref())
+    bundles.bundles().describe_change(path.as_str(), before.as_deref(), after.as_deref())
 }
 
 /// The settings that a proposal changes and that decide what is run.

@@ -155,12 +155,12 @@ impl Signed {
 
     pub(crate) fn accept(&mut self, id: ProposalId) -> Result<(), Refusal> {
         let verdict = self.ws().proposal_details(id).unwrap().verdict(None, Default::default());
-        self.step(|group, moment| group.accepts(&verdict, &ada(), moment)).map(drop)
+        self.step(|group, moment| group.accept_verdict(&verdict, &ada(), moment)).map(drop)
     }
 
     pub(crate) fn reject(&mut self, id: ProposalId) -> Result<(), Refusal> {
         let version = self.ws().proposal_details(id).unwrap().brief.version;
-        self.step(|group, moment| group.rejects((id, version), "no", &ada(), moment)).map(drop)
+        self.step(|group, moment| group.reject((id, version), "no", &ada(), moment)).map(drop)
     }
 
     pub(crate) fn grant(&mut self, scope: &str) -> Result<u64, Refusal> {
@@ -202,7 +202,7 @@ impl Signed {
 }
 
 pub(crate) fn ada() -> Reviewer {
-    Reviewer::at_window("ada".to_owned())
+    Reviewer::in_window("ada".to_owned())
 }
 
 fn note(name: &str) -> String {
@@ -214,7 +214,7 @@ pub(crate) fn sql(text: &'static str) -> impl Fn(&Connection) {
 }
 
 fn line_hash(previous: &[u8], number: i64, text: &str) -> Vec<u8> {
-    Digest::of(&[previous, &number.to_be_bytes(), text.as_bytes()].concat()).as_bytes().to_vec()
+    Digest::hash(&[previous, &number.to_be_bytes(), text.as_bytes()].concat()).as_bytes().to_vec()
 }
 
 /// Makes the chain right again from a line on, as anybody can.

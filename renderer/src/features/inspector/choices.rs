@@ -1,28 +1,19 @@
 //! Controls with a fixed choice. A click sends the value at once.
 
 use super::{
-    InspectedNodes,
-    controls::{hover_ui, paint_combo_arrow, push, small_button_ui},
-    fields::{ShownValue, set, shown},
+    controls::{PropField, hover_ui, paint_combo_arrow, small_button_ui},
+    fields::ShownValue,
     variables::variable_ui,
 };
-use crate::features::inspector::InspectorContext;
 use egui::{Response, RichText, Ui};
-use shared_protocol::{PropValue, registry::PropDef};
+use shared_protocol::PropValue;
 use std::sync::Arc;
 
-pub(super) fn boolean_ui(
-    ui: &mut Ui,
-    cx: &InspectorContext<'_>,
-    subjects: &InspectedNodes<'_>,
-    prop: &PropDef,
-) -> Response {
-    let value = shown(subjects.nodes, &prop.key);
+pub(super) fn boolean_ui(ui: &mut Ui, field: PropField<'_>) -> Response {
+    let PropField { cx, prop, .. } = field;
+    let value = field.shown();
     let default = prop.default.as_ref().and_then(PropValue::as_bool).unwrap_or(false);
-    let mut on = match value {
-        ShownValue::Set(value) => value.as_bool().unwrap_or(default),
-        ShownValue::Unset | ShownValue::Mixed => default,
-    };
+    let mut on = field.effective().and_then(PropValue::as_bool).unwrap_or(default);
     ui.horizontal(|ui| {
         let text = if prop.required { format!("{} *", prop.label) } else { prop.label.clone() };
         let mut checkbox = egui::Checkbox::new(&mut on, text);
@@ -30,17 +21,17 @@ pub(super) fn boolean_ui(
         let response = ui.add(checkbox).accessible_name(prop.label.as_str());
         hover_ui(&response, cx.view, prop);
         if response.changed() {
-            push(set(cx.view, subjects.ids, subjects.def, &prop.key, Some(on.into())), cx);
+            field.set(Some(on.into()));
         }
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
             if cx.view.is_overriding {
                 return;
             }
-            variable_ui(ui, cx, subjects, prop);
+            variable_ui(ui, field);
             if value != ShownValue::Unset
                 && small_button_ui(ui, "Reset", &format!("Reset {}", prop.label)).clicked()
             {
-                push(set(cx.view, subjects.ids, subjects.def, &prop.key, None), cx);
+                field.set(None);
             }
         });
         response
@@ -48,13 +39,9 @@ pub(super) fn boolean_ui(
     .inner
 }
 
-pub(super) fn select_ui(
-    ui: &mut Ui,
-    cx: &InspectorContext<'_>,
-    subjects: &InspectedNodes<'_>,
-    prop: &PropDef,
-) -> Response {
-    let value = shown(subjects.nodes, &prop.key);
+pub(super) fn select_ui(ui: &mut Ui, field: PropField<'_>) -> Response {
+    let PropField { cx, prop, .. } = field;
+    let value = field.shown();
     let chosen = match &value {
         ShownValue::Set(value) => value.as_text(),
         ShownValue::Unset | ShownValue::Mixed => None,
@@ -81,25 +68,16 @@ pub(super) fn select_ui(
                 if choice.description.is_empty() { item } else { item.on_hover_text(&choice.description) };
             if item.clicked() {
                 let value = PropValue::Text(Arc::clone(&choice.value));
-                push(set(cx.view, subjects.ids, subjects.def, &prop.key, Some(value)), cx);
+                field.set(Some(value));
             }
         }
     });
     response.response.accessible_name(prop.label.as_str())
 }
 
-pub(super) fn multiselect_ui(
-    ui: &mut Ui,
-    cx: &InspectorContext<'_>,
-    subjects: &InspectedNodes<'_>,
-    prop: &PropDef,
-) -> Option<Response> {
-    let value = match shown(subjects.nodes, &prop.key) {
-        ShownValue::Set(value) => Some(value),
-        ShownValue::Unset => prop.default.as_ref(),
-        ShownValue::Mixed => None,
-    };
-    let chosen: Vec<&str> = match value {
+pub(super) fn multiselect_ui(ui: &mut Ui, field: PropField<'_>) -> Option<Response> {
+    let PropField { prop, .. } = field;
+    let chosen: Vec<&str> = match field.effective() {
         Some(PropValue::List(items)) => items.iter().filter_map(PropValue::as_text).collect(),
         _ => Vec::new(),
     };
@@ -114,7 +92,7 @@ pub(super) fn multiselect_ui(
             });
             let value =
                 PropValue::List(kept.map(|choice| PropValue::Text(Arc::clone(&choice.value))).collect());
-            push(set(cx.view, subjects.ids, subjects.def, &prop.key, Some(value)), cx);
+            field.set(Some(value));
         }
         first.get_or_insert(response);
     }

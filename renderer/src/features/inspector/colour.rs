@@ -1,48 +1,35 @@
 //! Colours: a swatch with a mixer beside the text field.
 
-use super::{
-    InspectedNodes, InspectorFeature,
-    controls::push,
-    fields::{ShownValue, set, shown},
-};
-use crate::{features::inspector::InspectorContext, view::FrameView};
+use super::{InspectorFeature, controls::PropField};
+use crate::view::FrameView;
 use egui::{
     Color32, CornerRadius, Popup, PopupCloseBehavior, Role, Sense, Slider, Stroke, StrokeKind, Ui,
     WidgetInfo, vec2,
 };
-use shared_protocol::{PropValue, registry::PropDef};
+use shared_protocol::PropValue;
 
 impl InspectorFeature {
-    pub(super) fn colour_ui(
-        &mut self,
-        ui: &mut Ui,
-        cx: &InspectorContext<'_>,
-        subjects: &InspectedNodes<'_>,
-        prop: &PropDef,
-    ) {
+    pub(super) fn colour_ui(&mut self, ui: &mut Ui, field: PropField<'_>) {
+        let PropField { cx, subjects, prop } = field;
         ui.horizontal_top(|ui| {
-            let value = match shown(subjects.nodes, &prop.key) {
-                ShownValue::Set(value) => value.as_text(),
-                ShownValue::Unset => prop.default.as_ref().and_then(PropValue::as_text),
-                ShownValue::Mixed => None,
-            };
+            let value = field.effective().and_then(PropValue::as_text);
             let stored =
                 value.and_then(|text| Color32::from_hex(text).ok()).unwrap_or(cx.view.theme.surface_card);
-            let picked = self.picked.take_if(|(key, _)| *key == prop.key).map(|(_, colour)| colour);
+            let picked = self.picked_colour.take_if(|(key, _)| *key == prop.key).map(|(_, colour)| colour);
             let mut colour = picked.unwrap_or(stored);
             let changed = swatch_ui(ui, cx.view, &prop.label, &mut colour);
             // While the pointer is down the colour changes only here; releasing it sends the value.
             let touched = (changed || picked.is_some()) && colour != stored;
             if touched && ui.input(|input| input.pointer.any_down()) {
-                self.picked = Some((prop.key.clone(), colour));
+                self.picked_colour = Some((prop.key.clone(), colour));
                 self.try_out(cx, subjects.ids, &prop.key, PropValue::text(hex(colour)));
             } else if touched {
                 self.editing = None;
-                self.tried(cx);
+                self.reset_preview(cx);
                 let hex = hex(colour);
-                push(set(cx.view, subjects.ids, subjects.def, &prop.key, Some(PropValue::text(hex))), cx);
+                field.set(Some(PropValue::text(hex)));
             }
-            ui.vertical(|ui| self.plain_text_ui(ui, cx, subjects, prop, 0.0));
+            ui.vertical(|ui| self.plain_text_ui(ui, field));
         });
     }
 }

@@ -3,8 +3,8 @@
 
 use super::{
     InspectedNodes, InspectorFeature, choices,
-    deployment::told_of_prop_ui,
-    fields::{ShownValue, set, shown},
+    deployment::prop_findings_ui,
+    fields::{ShownValue, set, shown_value},
     overrides,
     variables::variable_ui,
 };
@@ -15,27 +15,54 @@ use crate::{
 };
 use egui::{RichText, Ui};
 use shared_protocol::{
-    PropValue,
+    PropValue, Refusal, RefusalCode,
     registry::{ExposureLevel, PropDef, PropKind},
 };
 
+/// A property of the inspected nodes.
+#[derive(Clone, Copy)]
+pub(super) struct PropField<'a> {
+    pub(super) cx: &'a InspectorContext<'a>,
+    pub(super) subjects: &'a InspectedNodes<'a>,
+    pub(super) prop: &'a PropDef,
+}
+
+impl<'a> PropField<'a> {
+    pub(super) fn shown(self) -> ShownValue<'a> {
+        shown_value(self.subjects.nodes, &self.prop.key)
+    }
+
+    /// The common value or else the default; `None` when the nodes differ.
+    pub(super) fn effective(self) -> Option<&'a PropValue> {
+        match self.shown() {
+            ShownValue::Set(value) => Some(value),
+            ShownValue::Unset => self.prop.default.as_ref(),
+            ShownValue::Mixed => None,
+        }
+    }
+
+    /// Sets the value on all nodes, or shows the reason as a notice.
+    pub(super) fn set(self, value: Option<PropValue>) {
+        let Self { cx, subjects, prop } = self;
+        cx.act(match set(cx.view, subjects.ids, subjects.def, &prop.key, value) {
+            Ok(command) => WindowAction::Run(command),
+            Err(why) => WindowAction::Refuse(Refusal::new(RefusalCode::ValidationError, why)),
+        });
+    }
+}
+
 impl InspectorFeature {
-    pub(super) fn prop_ui(
-        &mut self,
-        ui: &mut Ui,
-        cx: &InspectorContext<'_>,
-        subjects: &InspectedNodes<'_>,
-        prop: &PropDef,
-    ) {
-        let wanted = self.wanted.as_ref() == Some(&prop.key);
+    pub(super) fn prop_ui(&mut self, ui: &mut Ui, field: PropField<'_>) {
+        let PropField { cx, subjects, prop } = field;
+        let wanted = self.focus_request.as_ref() == Some(&prop.key);
         let shown = ui.push_id(prop.key.as_str(), |ui| {
             ui.add_space(3.0);
             ui.spacing_mut().item_spacing.y = 3.0;
             match prop.exposure {
                 ExposureLevel::Opaque => fixed_ui(ui, cx.view, prop, "Not editable here", &prop.reason),
                 ExposureLevel::ReadOnly => {
-                    let value = match shown(subjects.nodes, &prop.key) {
-                        ShownValue::Set(value) => self.readable(prop, value),
+                    let value = match field.shown() {
+                        ShownValue::Set(value) => self.format_value(prop, value),
                         ShownValue::Unset => {
                             prop.default.as_ref().map_or_else(|| "—".to_owned(), PropValue::to_string)
                         }
@@ -49,51 +76,46 @@ impl InspectorFeature {
                 ExposureLevel::Editable if prop.kind == PropKind::Slot => {
                     fixed_ui(ui, cx.view, prop, "Put nodes inside this one", "Filled by nesting");
                 }
-                ExposureLevel::Editable => self.editable_ui(ui, cx, subjects, prop),
+                ExposureLevel::Editable => self.editable_ui(ui, field),
             }
             overrides::badge_ui(ui, cx, subjects.ids, prop);
-            told_of_prop_ui(ui, cx.view, subjects.ids, &prop.key);
+            prop_findings_ui(ui, cx.view, subjects.ids, &prop.key);
         });
         if wanted {
             shown.response.scroll_to_me(Some(egui::Align::Center));
         }
     }
 
-    fn editable_ui(
-        &mut self,
-        ui: &mut Ui,
-        cx: &InspectorContext<'_>,
-        subjects: &InspectedNodes<'_>,
-        prop: &PropDef,
-    ) {
-        let wanted = self.wanted.as_ref() == Some(&prop.key);
+    fn editable_ui(&mut self, ui: &mut Ui, field: PropField<'_>) {
+        let PropField { prop, .. } = field;
+        let wanted = self.focus_request.as_ref() == Some(&prop.key);
         if prop.kind != PropKind::Boolean {
-            self.label_ui(ui, cx, subjects, prop);
+            self.label_ui(ui, field);
         }
         let control = match prop.kind {
-            PropKind::Boolean => Some(choices::boolean_ui(ui, cx, subjects, prop)),
-            PropKind::Select => Some(choices::select_ui(ui, cx, subjects, prop)),
-            PropKind::Multiselect => choices::multiselect_ui(ui, cx, subjects, prop),
-            PropKind::Reference => super::pickers::reference_ui(ui, cx, subjects, prop),
+            PropKind::Boolean => Some(choices::boolean_ui(ui, field)),
+            PropKind::Select => Some(choices::select_ui(ui, field)),
+            PropKind::Multiselect => choices::multiselect_ui(ui, field),
+            PropKind::Reference => super::pickers::reference_ui(ui, field),
             PropKind::Tags | PropKind::List => {
                 if wanted {
                     self.adding = Some(prop.key.clone());
                 }
                 if prop.kind == PropKind::Tags {
-                    self.tags_ui(ui, cx, subjects, prop);
+                    self.tags_ui(ui, field);
                 } else {
-                    self.list_ui(ui, cx, subjects, prop);
+                    self.list_ui(ui, field);
                 }
                 None
             }
             PropKind::Colour => {
-                self.colour_ui(ui, cx, subjects, prop);
+                self.colour_ui(ui, field);
                 None
             }
             _ => {
-                self.plain_text_ui(ui, cx, subjects, prop, 0.0);
+                self.plain_text_ui(ui, field);
                 if prop.kind == PropKind::Number {
-                    self.slider_ui(ui, cx, subjects, prop);
+                    self.slider_ui(ui, field);
                 }
                 None
             }
@@ -101,17 +123,12 @@ impl InspectorFeature {
         if let (true, Some(control)) = (wanted, control) {
             control.request_focus();
         }
-        super::variables::default_note_ui(ui, cx.view, subjects, prop);
+        super::variables::default_note_ui(ui, field);
     }
 
     /// The label with its marks and buttons: required, variable, reveal, reset.
-    fn label_ui(
-        &mut self,
-        ui: &mut Ui,
-        cx: &InspectorContext<'_>,
-        subjects: &InspectedNodes<'_>,
-        prop: &PropDef,
-    ) {
+    fn label_ui(&mut self, ui: &mut Ui, field: PropField<'_>) {
+        let PropField { cx, prop, .. } = field;
         let theme = cx.view.theme;
         line_ui(ui, |ui| {
             let text = if prop.required { format!("{} *", prop.label) } else { prop.label.clone() };
@@ -119,14 +136,13 @@ impl InspectorFeature {
             hover_ui(&label, cx.view, prop);
             ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
                 if !cx.view.is_overriding {
-                    variable_ui(ui, cx, subjects, prop);
+                    variable_ui(ui, field);
                 }
                 // An override has its own reset button.
-                let set_value =
-                    !cx.view.is_overriding && shown(subjects.nodes, &prop.key) != ShownValue::Unset;
+                let set_value = !cx.view.is_overriding && field.shown() != ShownValue::Unset;
                 if set_value && small_button_ui(ui, "Reset", &format!("Reset {}", prop.label)).clicked() {
                     self.editing = None;
-                    push(set(cx.view, subjects.ids, subjects.def, &prop.key, None), cx);
+                    field.set(None);
                 }
                 if prop.sensitive {
                     let revealed = self.revealed.contains(&prop.key);
@@ -143,7 +159,7 @@ impl InspectorFeature {
         });
     }
 
-    fn readable(&self, prop: &PropDef, value: &PropValue) -> String {
+    fn format_value(&self, prop: &PropDef, value: &PropValue) -> String {
         if prop.sensitive { "••••••".to_owned() } else { value.to_string() }
     }
 }
@@ -193,16 +209,4 @@ pub(crate) fn paint_combo_arrow(
 
 pub(super) fn small_button_ui(ui: &mut Ui, text: &str, name: &str) -> egui::Response {
     ui.add(egui::Button::new(RichText::new(text).small()).frame_when_inactive(false)).accessible_name(name)
-}
-
-/// Sends the command, or shows the reason as a notice.
-pub(super) fn push(result: Result<shared_protocol::Command, String>, cx: &InspectorContext<'_>) {
-    cx.act(match result {
-        Ok(command) => WindowAction::Run(command),
-        Err(why) => refuse(why),
-    });
-}
-
-fn refuse(why: String) -> WindowAction {
-    WindowAction::Refuse(shared_protocol::Refusal::new(shared_protocol::RefusalCode::ValidationError, why))
 }

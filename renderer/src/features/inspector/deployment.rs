@@ -11,7 +11,7 @@ use crate::{
             money,
         },
     },
-    view::{FrameView, WindowAction},
+    view::FrameView,
     widgets::{disclosure_ui, muted_ui, paint_severity},
 };
 use canvas::{paint_action, paint_deployment, paint_drift, planned_words};
@@ -56,7 +56,7 @@ impl InspectorFeature {
                 let paint = |painter: &Painter, at| paint_action(painter, at, 6.5, theme, *action);
                 sign_ui(ui, cx.view, &capitalize(planned_words(*action)), paint);
                 if ui.link(RichText::new("Show in the plan").small()).clicked() {
-                    cx.act(WindowAction::Do(CommandId::ShowChanges));
+                    cx.act(CommandId::ShowChanges);
                 }
             });
         }
@@ -113,7 +113,7 @@ fn cost_ui(ui: &mut Ui, view: &FrameView<'_>, own: &NodeCost, currency: Option<&
 }
 
 /// Findings about a node, each with its origin.
-pub(super) fn told_ui<'a>(
+pub(super) fn findings_ui<'a>(
     ui: &mut Ui,
     view: &FrameView<'_>,
     findings: impl Iterator<Item = BoardFinding<'a>>,
@@ -122,7 +122,7 @@ pub(super) fn told_ui<'a>(
         ui.horizontal_top(|ui| {
             let (mark, _) = ui.allocate_exact_size(Vec2::splat(14.0), Sense::hover());
             paint_severity(ui.painter(), mark.center(), view.theme, told.finding.severity);
-            let text = format!("{} ({})", told.finding.message, told.origin.word());
+            let text = format!("{} ({})", told.finding.message, told.origin.label());
             let label = Label::new(RichText::new(text).small().color(view.theme.text)).wrap();
             let response = ui.add(label);
             if !told.finding.detail.is_empty() {
@@ -133,8 +133,8 @@ pub(super) fn told_ui<'a>(
 }
 
 /// Findings about one property of a single node.
-pub(super) fn told_of_prop_ui(ui: &mut Ui, view: &FrameView<'_>, nodes: &[NodeId], key: &PropKey) {
+pub(super) fn prop_findings_ui(ui: &mut Ui, view: &FrameView<'_>, nodes: &[NodeId], key: &PropKey) {
     if let [node] = nodes {
-        told_ui(ui, view, findings::of_prop(view, *node, key));
+        findings_ui(ui, view, findings::of_prop(view, *node, key));
     }
 }

@@ -104,7 +104,7 @@ pub(crate) fn interpret(view: &FrameView<'_>, field: &InspectorField, text: &str
         }
         (InspectorSubject::Alone(instance), part) => {
             let view = &FrameView { is_overriding: true, ..*view };
-            let is_shown = view.alone().is_some_and(|alone| alone.instance == *instance);
+            let is_shown = view.isolated_component().is_some_and(|alone| alone.instance == *instance);
             let node = overrides::as_node(view).filter(|_| is_shown);
             let node = node.ok_or("The preview shows another component now.")?;
             interpret_prop(view, &[node.id], &node, part, text)
@@ -152,7 +152,7 @@ pub(crate) fn set(
         })?;
     }
     if view.is_overriding {
-        return Ok(overrides::lay_over(view, nodes, key, value));
+        return Ok(overrides::set_override(view, nodes, key, value));
     }
     Ok(for_each(nodes, |node| match &value {
         Some(value) => NodeUpdate { set: [(key.clone(), value.clone())].into(), ..NodeUpdate::new(node) },
@@ -161,7 +161,7 @@ pub(crate) fn set(
 }
 
 /// Sets the targets of a reference on all these nodes.
-pub(crate) fn refer(nodes: &[NodeId], key: &PropKey, targets: &[NodeId]) -> Command {
+pub(crate) fn set_references_command(nodes: &[NodeId], key: &PropKey, targets: &[NodeId]) -> Command {
     for_each(nodes, |node| NodeUpdate {
         references: [(key.clone(), targets.to_vec())].into(),
         ..NodeUpdate::new(node)
@@ -194,7 +194,7 @@ fn edit_parts(
     key: &PropKey,
     text: &str,
 ) -> Result<PropValue, String> {
-    let laid = overrides::laid_over(view, node.id, key);
+    let laid = overrides::override_value_for(view, node.id, key);
     let current = laid.or_else(|| view.snapshot.effective_prop(node, key));
     let text: Arc<str> = Arc::from(text.trim());
     let mut items = match current {
@@ -296,7 +296,7 @@ pub(crate) enum ShownValue<'a> {
     Mixed,
 }
 
-pub(crate) fn shown<'a>(nodes: &[&'a Node], key: &PropKey) -> ShownValue<'a> {
+pub(crate) fn shown_value<'a>(nodes: &[&'a Node], key: &PropKey) -> ShownValue<'a> {
     let mut values = nodes.iter().map(|node| node.props.get(key));
     match values.next() {
         None => ShownValue::Unset,

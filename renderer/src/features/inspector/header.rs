@@ -2,7 +2,7 @@
 
 use super::{
     InspectedNodes, InspectorFeature,
-    deployment::told_ui,
+    deployment::findings_ui,
     fields::{FieldPart, InspectorField, InspectorSubject},
     text::TextFieldStyle,
 };
@@ -14,7 +14,7 @@ use crate::{
     widgets::{icon_ui, kind_icon, muted_ui, paint_severity, paint_type_mark},
 };
 use egui::{RichText, Sense, Ui, Vec2};
-use shared_protocol::text::counted;
+use shared_protocol::text::count_noun;
 use shared_protocol::{EdgeId, ElementId, Node, NodeId, TypeDef, messages::BoardProblem};
 
 impl InspectorFeature {
@@ -51,7 +51,7 @@ impl InspectorFeature {
                 node.name.as_str(),
             );
             problems_ui(ui, cx.view, cx.view.problems.of_node(node.id));
-            told_ui(ui, cx.view, findings::of_node(cx.view, node.id));
+            findings_ui(ui, cx.view, findings::of_node(cx.view, node.id));
         } else {
             muted_ui(ui, theme, "A change here applies to all of them.");
         }
@@ -111,7 +111,7 @@ impl InspectorFeature {
             ui.label(RichText::new(format!("{} board", kind_title(board.kind))).strong());
         });
         let (nodes, edges) = cx.view.counts;
-        muted_ui(ui, cx.view.theme, format!("{} · {}", counted(nodes, "node"), counted(edges, "edge")));
+        muted_ui(ui, cx.view.theme, format!("{} · {}", count_noun(nodes, "node"), count_noun(edges, "edge")));
         ui.add_space(4.0);
         let subject = InspectorSubject::Board(board.id);
         self.labelled_text_ui(
@@ -173,7 +173,7 @@ impl InspectorFeature {
         }
         ui.add_space(12.0);
         if ui.button("Delete connection").clicked() {
-            cx.act(WindowAction::Do(CommandId::Delete));
+            cx.act(CommandId::Delete);
         }
     }
 

@@ -6,7 +6,7 @@ use crate::{
     features::inspector::{InspectorContext, InspectorReply},
     view::WindowAction,
     widgets::muted_ui,
-    wording::{ago, describe_actor, line, now},
+    wording::{ago, describe_actor, line, unix_millis},
 };
 use egui::{RichText, Ui};
 use shared_protocol::{
@@ -21,7 +21,7 @@ const MAX_OPERATIONS: usize = 256;
 #[derive(Default)]
 pub(crate) struct ElementHistory {
     /// `None`: the log no longer has the operation.
-    known: BTreeMap<Revision, Option<OperationLogEntry>>,
+    entries: BTreeMap<Revision, Option<OperationLogEntry>>,
     requested: Vec<Revision>,
     /// The proposals that operations came from.
     origins: BTreeMap<Revision, OperationOrigin>,
@@ -30,14 +30,14 @@ pub(crate) struct ElementHistory {
 impl ElementHistory {
     /// Operations that main leaves out are no longer in the log.
     pub(crate) fn receive(&mut self, entries: Vec<OperationLogEntry>) {
-        if self.known.len() > MAX_OPERATIONS {
-            self.known.clear();
+        if self.entries.len() > MAX_OPERATIONS {
+            self.entries.clear();
             self.origins.clear();
         }
         for revision in std::mem::take(&mut self.requested) {
-            self.known.entry(revision).or_insert(None);
+            self.entries.entry(revision).or_insert(None);
         }
-        self.known.extend(entries.into_iter().map(|entry| (entry.revision, Some(entry))));
+        self.entries.extend(entries.into_iter().map(|entry| (entry.revision, Some(entry))));
     }
 
     /// Operations without an origin did not come from a proposal.
@@ -46,7 +46,8 @@ impl ElementHistory {
     }
 
     fn request(&mut self, wanted: [Revision; 2], cx: &InspectorContext<'_>) {
-        let unknown = |revision: &Revision| *revision > Revision::START && !self.known.contains_key(revision);
+        let unknown =
+            |revision: &Revision| *revision > Revision::START && !self.entries.contains_key(revision);
         let mut missing: Vec<Revision> = wanted.into_iter().filter(unknown).collect();
         missing.dedup();
         if !missing.is_empty() && self.requested.is_empty() {
@@ -75,14 +76,14 @@ impl InspectorFeature {
             muted_ui(ui, cx.view.theme, "Created when the workspace was opened");
             return;
         }
-        let Some(Some(entry)) = self.operations.known.get(&revision) else {
+        let Some(Some(entry)) = self.operations.entries.get(&revision) else {
             muted_ui(ui, cx.view.theme, format!("{word} in revision {revision}"));
             return;
         };
         let text = format!(
             "{word} by {} in revision {revision} · {}",
             describe_actor(entry),
-            ago(now(), entry.time)
+            ago(unix_millis(), entry.time)
         );
         let link = egui::Link::new(RichText::new(&text).small());
         if ui.add(link).on_hover_text("Show in the log").clicked() {

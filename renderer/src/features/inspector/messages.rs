@@ -34,7 +34,7 @@ impl Feature for InspectorFeature {
 impl InspectorFeature {
     pub(crate) fn handle(&mut self, message: InspectorMessage, cx: &InspectorContext<'_>) {
         match message {
-            InspectorMessage::GoToField(key) => self.wanted = Some(key),
+            InspectorMessage::GoToField(key) => self.focus_request = Some(key),
             InspectorMessage::CommitText => self.commit_text(cx),
         }
     }

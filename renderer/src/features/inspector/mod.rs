@@ -17,16 +17,17 @@ mod variables;
 
 use crate::{
     trace_links,
-    view::{FrameView, WindowAction},
+    view::FrameView,
     widgets::{disclosure_ui, empty_state_ui, muted_ui},
 };
+use controls::PropField;
 pub(crate) use controls::paint_combo_arrow;
 use egui::{Context, Key, RichText, Ui};
 use fields::{FieldEdit, FieldPart, InspectorField, InspectorSubject, interpret};
 use history::ElementHistory;
 pub(crate) use messages::{InspectorContext, InspectorMessage, InspectorReply};
 pub(crate) use overrides::override_row_ui;
-use shared_protocol::text::counted;
+use shared_protocol::text::count_noun;
 use shared_protocol::{
     ElementId, Node, NodeId, PropKey, TypeDef,
     preview_sessions::PreviewId,
@@ -44,14 +45,14 @@ pub(crate) struct InspectorFeature {
     /// The list or tags property that has an empty row at its end.
     adding: Option<PropKey>,
     /// The colour while it is dragged.
-    picked: Option<(PropKey, egui::Color32)>,
+    picked_colour: Option<(PropKey, egui::Color32)>,
     /// The number while it is dragged.
-    slid: Option<(PropKey, f64)>,
+    dragged_value: Option<(PropKey, f64)>,
     /// The preview session that shows values which are not saved.
-    trying: Option<PreviewId>,
-    shown: Option<InspectorSubject>,
+    preview_session: Option<PreviewId>,
+    subject: Option<InspectorSubject>,
     /// The property whose control takes the keyboard in the next frame.
-    wanted: Option<PropKey>,
+    focus_request: Option<PropKey>,
     operations: ElementHistory,
 }
 
@@ -78,7 +79,7 @@ impl InspectorFeature {
     /// Commits the text of a field that lost the keyboard, also when a click on another node removed the field in the
     /// same frame. Esc discards the text. Invalid text stays with its message until it is fixed or the selection
     /// changes.
-    pub(crate) fn settle(&mut self, cx: &InspectorContext<'_>) {
+    pub(crate) fn commit_unfocused_field(&mut self, cx: &InspectorContext<'_>) {
         let Some(editing) = &self.editing else { return };
         if cx.egui.memory(|memory| memory.focused()) == Some(editing.widget) {
             return;
@@ -105,19 +106,19 @@ impl InspectorFeature {
         if editing.is_changed()
             && let Ok(command) = interpret(cx.view, &editing.field, &editing.text)
         {
-            cx.act(WindowAction::Run(command));
+            cx.act(command);
         }
     }
 
     pub(crate) fn panel_ui(&mut self, ui: &mut Ui, cx: &InspectorContext<'_>) {
         let subject = subject_of(cx.view);
-        if self.shown != subject {
+        if self.subject != subject {
             self.revealed.clear();
             self.adding = None;
-            self.picked = None;
-            self.slid = None;
-            self.tried(cx);
-            self.shown.clone_from(&subject);
+            self.picked_colour = None;
+            self.dragged_value = None;
+            self.reset_preview(cx);
+            self.subject.clone_from(&subject);
         }
         egui::ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
             // Room for the scroll bar.
@@ -161,9 +162,7 @@ impl InspectorFeature {
             ui.add_space(4.0);
             ui.separator();
             overrides::section_ui(ui, cx, *only);
-            cx.with_actions(|actions| {
-                trace_links::section_ui(ui, cx.view, &trace_links::end_of(cx.view, *only), actions)
-            });
+            trace_links::section_ui(ui, cx.view, &trace_links::end_of(cx.view, *only));
             self.deployment_ui(ui, cx, *only);
             self.history_ui(ui, cx, ElementId::Node(*only));
         }
@@ -174,7 +173,9 @@ impl InspectorFeature {
     fn alone_ui(&mut self, ui: &mut Ui, cx: &InspectorContext<'_>) {
         let view = FrameView { is_overriding: true, ..*cx.view };
         let cx = &InspectorContext { view: &view, ..*cx };
-        let (Some(alone), Some(node)) = (cx.view.alone(), overrides::as_node(cx.view)) else { return };
+        let (Some(alone), Some(node)) = (cx.view.isolated_component(), overrides::as_node(cx.view)) else {
+            return;
+        };
         let Some(def) = cx.view.snapshot.type_of(&node) else { return };
         let subject = &InspectorSubject::Alone(alone.instance.clone());
         let (ids, nodes) = ([node.id], [&node]);
@@ -192,19 +193,19 @@ impl InspectorFeature {
             ui.add_space(4.0);
             ui.separator();
             let title = if group.is_empty() { "General" } else { group };
-            let wanted = props.iter().any(|prop| Some(&prop.key) == self.wanted.as_ref());
+            let wanted = props.iter().any(|prop| Some(&prop.key) == self.focus_request.as_ref());
             let mut open = wanted || !self.folded.contains(title);
             disclosure_ui(ui, cx.view.theme, title, None, &mut open);
             if open {
                 self.folded.remove(title);
                 for prop in props {
-                    self.prop_ui(ui, cx, subjects, prop);
+                    self.prop_ui(ui, PropField { cx, subjects, prop });
                 }
             } else {
                 self.folded.insert(title.to_owned());
             }
         }
-        self.wanted = None;
+        self.focus_request = None;
     }
 
     /// A selection without common properties.
@@ -212,16 +213,19 @@ impl InspectorFeature {
         use crate::commands::CommandId;
         let (nodes, edges) = (cx.view.selected_nodes().len(), cx.view.selected_edges().len());
         ui.add_space(4.0);
-        ui.label(RichText::new(format!("{} selected", counted(nodes + edges, "element"))).heading());
+        ui.label(RichText::new(format!("{} selected", count_noun(nodes + edges, "element"))).heading());
         let parts = [(nodes, "node"), (edges, "edge")];
-        let parts: Vec<String> =
-            parts.iter().filter(|(count, _)| *count > 0).map(|(count, word)| counted(*count, word)).collect();
+        let parts: Vec<String> = parts
+            .iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, word)| count_noun(*count, word))
+            .collect();
         muted_ui(ui, cx.view.theme, format!("{} of different types", parts.join(" and ")));
         ui.add_space(8.0);
         for id in [CommandId::Duplicate, CommandId::Tidy, CommandId::Delete] {
             let Some(def) = crate::commands::find(id) else { continue };
             if ui.button(def.text).clicked() {
-                cx.act(WindowAction::Do(id));
+                cx.act(id);
             }
         }
     }
@@ -230,7 +234,7 @@ impl InspectorFeature {
 /// The subject of the inspector: the board when nothing is selected, nodes of one type, or one edge. `None` for a
 /// mixed selection.
 fn subject_of(view: &FrameView<'_>) -> Option<InspectorSubject> {
-    if let Some(alone) = view.alone().filter(|_| overrides::as_node(view).is_some()) {
+    if let Some(alone) = view.isolated_component().filter(|_| overrides::as_node(view).is_some()) {
         return Some(InspectorSubject::Alone(alone.instance));
     }
     if view.selection.is_empty() {

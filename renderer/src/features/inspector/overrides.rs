@@ -6,7 +6,7 @@ use crate::{
     features::inspector::InspectorContext,
     view::{FrameView, IsolatedComponent, WindowAction},
 };
-use authority::overrides::lay_over as lay_into;
+use authority::overrides::set_at_path;
 use egui::{Label, RichText, Ui};
 use shared_protocol::{
     BoardKind, Command, Node, NodeId, NodeName, Override, OverrideKey, OverrideResolution, OverrideScope,
@@ -21,7 +21,7 @@ use std::{
 const STAND_IN: NodeId = NodeId::from_bits(0);
 
 fn alone_at<'a>(view: &FrameView<'a>, node: NodeId) -> Option<IsolatedComponent<'a>> {
-    view.alone().filter(|_| node == STAND_IN)
+    view.isolated_component().filter(|_| node == STAND_IN)
 }
 
 /// The scope of an override: a component in its own preview has its own.
@@ -47,7 +47,7 @@ pub(super) fn part_type<'a>(view: &FrameView<'a>) -> Option<&'a TypeDef> {
 
 /// The component in its own preview as a node, with its overrides applied.
 pub(super) fn as_node(view: &FrameView<'_>) -> Option<Node> {
-    let alone = view.alone()?;
+    let alone = view.isolated_component()?;
     let type_id = TypeId::parse(alone.component).ok()?;
     let def = view.snapshot.registry().get(&type_id)?;
     let mut node = Node {
@@ -61,12 +61,12 @@ pub(super) fn as_node(view: &FrameView<'_>) -> Option<Node> {
         references: BTreeMap::new(),
         variables: BTreeSet::new(),
     };
-    lay_on(view, &mut node);
+    apply_overrides_to(view, &mut node);
     Some(node)
 }
 
 /// Sets the props of the instance that differ from the default, with overrides applied.
-fn lay_on(view: &FrameView<'_>, node: &mut Node) {
+fn apply_overrides_to(view: &FrameView<'_>, node: &mut Node) {
     let (scope, instance) = (scope_of(node.id), instance_of(view, node.id));
     let is_on_board = node.id != STAND_IN && view.part().is_none();
     if !is_on_board {
@@ -76,15 +76,16 @@ fn lay_on(view: &FrameView<'_>, node: &mut Node) {
         let is_default = |key: &PropKey, value: &PropValue| {
             found.def.prop(key.as_str()).is_some_and(|prop| prop.default.as_ref() == Some(value))
         };
-        node.props = found.props.iter().filter(|(key, value)| !is_default(key, value)).map(owned).collect();
+        node.props =
+            found.props.iter().filter(|(key, value)| !is_default(key, value)).map(clone_entry).collect();
     }
     for (key, over) in view.snapshot.overrides_for(scope, &instance) {
         // An override that does not apply is listed as an orphan below.
-        let _ = lay_into(&mut node.props, &key.path, &over.value);
+        let _ = set_at_path(&mut node.props, &key.path, &over.value);
     }
 }
 
-fn owned((key, value): (&PropKey, &PropValue)) -> (PropKey, PropValue) {
+fn clone_entry((key, value): (&PropKey, &PropValue)) -> (PropKey, PropValue) {
     (key.clone(), value.clone())
 }
 
@@ -94,7 +95,7 @@ fn key_of(view: &FrameView<'_>, node: NodeId, key: &PropKey) -> Option<OverrideK
 }
 
 /// Sets an override of a prop on all these nodes, or clears it.
-pub(super) fn lay_over(
+pub(super) fn set_override(
     view: &FrameView<'_>,
     nodes: &[NodeId],
     key: &PropKey,
@@ -123,7 +124,11 @@ pub(super) fn lay_over(
 }
 
 /// The override of a whole prop while overrides are set.
-pub(super) fn laid_over<'a>(view: &FrameView<'a>, node: NodeId, key: &PropKey) -> Option<&'a PropValue> {
+pub(super) fn override_value_for<'a>(
+    view: &FrameView<'a>,
+    node: NodeId,
+    key: &PropKey,
+) -> Option<&'a PropValue> {
     let key = key_of(view, node, key).filter(|_| view.is_overriding)?;
     view.snapshot.override_for(&key).map(|(_, over)| &over.value)
 }
@@ -134,14 +139,14 @@ pub(super) fn as_shown(view: &FrameView<'_>, node: &Node) -> Node {
     if let Some(type_id) = view.part().and_then(|part| TypeId::parse(part.component.as_str()).ok()) {
         shown.type_id = type_id;
     }
-    lay_on(view, &mut shown);
+    apply_overrides_to(view, &mut shown);
     shown
 }
 
 /// Switches the controls between props of the board and overrides.
 pub(super) fn switch_ui(ui: &mut Ui, cx: &InspectorContext<'_>, def: &TypeDef) {
     let interface = cx.view.board_kind() == Some(BoardKind::Interface) && !def.props.is_empty();
-    if !interface || !cx.view.is_previewing || cx.view.looked_at.is_none() {
+    if !interface || !cx.view.is_previewing || cx.view.visible_preview.is_none() {
         return;
     }
     ui.add_space(4.0);
@@ -189,7 +194,7 @@ pub(super) fn badge_ui(ui: &mut Ui, cx: &InspectorContext<'_>, nodes: &[NodeId],
             ui.add(Label::new(text).truncate());
         }
         if small_button_ui(ui, "Reset", &format!("Reset the override of {}", prop.label)).clicked() {
-            cx.act(WindowAction::Run(Command::ClearOverrides(OverrideSelector::These(keys))));
+            cx.act(Command::ClearOverrides(OverrideSelector::These(keys)));
         }
     });
 }
@@ -200,7 +205,7 @@ pub(super) fn section_ui(ui: &mut Ui, cx: &InspectorContext<'_>, node: NodeId) {
     let instance = instance_of(cx.view, node);
     let owner = instance.split('/').next().unwrap_or_default();
     let is_bound = |key: &OverrideKey, over: &Override| {
-        let applies = match cx.view.snapshot.standing(key, over) {
+        let applies = match cx.view.snapshot.resolve_override(key, over) {
             OverrideResolution::Applies(instance) => instance,
             OverrideResolution::Orphaned(_) => Arc::clone(&key.instance),
         };
@@ -229,7 +234,7 @@ pub(super) fn section_ui(ui: &mut Ui, cx: &InspectorContext<'_>, node: NodeId) {
             cx.act(WindowAction::Promote(keys()));
         }
         if ui.button("Clear").accessible_name("Clear these overrides").clicked() {
-            cx.act(WindowAction::Run(Command::ClearOverrides(keys())));
+            cx.act(Command::ClearOverrides(keys()));
         }
     });
     ui.add_space(4.0);
@@ -247,7 +252,7 @@ pub(crate) fn override_row_ui(
     let theme = view.theme;
     let mut action = None;
     let what = if names_instance {
-        authority::overrides::words(view.snapshot, key)
+        authority::overrides::describe_key(view.snapshot, key)
     } else {
         let path = key.path.tokens().collect::<Vec<_>>().join(".");
         if key.is_nested_part() { format!("{path} (within)") } else { path }
@@ -269,7 +274,7 @@ pub(crate) fn override_row_ui(
         }
         ui.add(Label::new(RichText::new(short(&over.value)).small().color(theme.text_muted)).truncate());
     });
-    if let OverrideResolution::Orphaned(reason) = view.snapshot.standing(key, over) {
+    if let OverrideResolution::Orphaned(reason) = view.snapshot.resolve_override(key, over) {
         ui.horizontal(|ui| {
             ui.add_space(26.0);
             let text = format!("Does not apply: {}.", reason.describe());

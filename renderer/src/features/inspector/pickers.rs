@@ -1,33 +1,28 @@
 //! Reference pickers: the nodes that a property points at.
 
 use super::{
-    InspectedNodes,
-    fields::{refer, targets},
+    controls::PropField,
+    fields::{set_references_command, targets},
 };
 use crate::{
-    features::inspector::InspectorContext,
-    view::{FrameView, WindowAction},
+    view::WindowAction,
     widgets::{close_button_ui, muted_ui, paint_type_mark},
 };
 use egui::{RichText, Sense, Ui, Vec2};
-use shared_protocol::{ElementId, Node, NodeId, registry::PropDef};
+use shared_protocol::{ElementId, Node, NodeId};
 
 /// The maximum number of listed nodes; the field above narrows the list.
 const MAX_NODES: usize = 200;
 
-pub(super) fn reference_ui(
-    ui: &mut Ui,
-    cx: &InspectorContext<'_>,
-    subjects: &InspectedNodes<'_>,
-    prop: &PropDef,
-) -> Option<egui::Response> {
+pub(super) fn reference_ui(ui: &mut Ui, field: PropField<'_>) -> Option<egui::Response> {
+    let PropField { cx, subjects, prop } = field;
     let Some(current) = targets(subjects.nodes, &prop.key) else {
         muted_ui(ui, cx.view.theme, "Mixed values. Select one node to edit it.");
         return None;
     };
     if prop.many {
         for &target in &current {
-            target_ui(ui, cx, subjects, prop, &current, target);
+            target_ui(ui, field, &current, target);
         }
     }
     let text = match current.first().filter(|_| !prop.many).and_then(|id| cx.view.snapshot.node(*id)) {
@@ -39,9 +34,9 @@ pub(super) fn reference_ui(
         egui::ComboBox::from_id_salt("reference").selected_text(text).width(ui.available_width()).truncate();
     let combo = combo.icon(super::controls::paint_combo_arrow);
     let response = combo.show_ui(ui, |ui| {
-        let candidates = candidates(cx.view, subjects, prop, &current);
+        let candidates = candidates(field, &current);
         if !prop.many && !current.is_empty() && ui.selectable_label(false, "None").clicked() {
-            cx.act(WindowAction::Run(refer(subjects.ids, &prop.key, &[])));
+            cx.act(set_references_command(subjects.ids, &prop.key, &[]));
         }
         if candidates.is_empty() {
             let kinds: Vec<&str> = prop.targets.iter().map(|pattern| pattern.as_str()).collect();
@@ -52,21 +47,15 @@ pub(super) fn reference_ui(
             if ui.selectable_label(chosen, &node.label).on_hover_text(node.name.as_str()).clicked() {
                 let mut next = if prop.many { current.clone() } else { Vec::new() };
                 next.push(node.id);
-                cx.act(WindowAction::Run(refer(subjects.ids, &prop.key, &next)));
+                cx.act(set_references_command(subjects.ids, &prop.key, &next));
             }
         }
     });
     Some(response.response.accessible_name(prop.label.as_str()))
 }
 
-fn target_ui(
-    ui: &mut Ui,
-    cx: &InspectorContext<'_>,
-    subjects: &InspectedNodes<'_>,
-    prop: &PropDef,
-    current: &[NodeId],
-    target: NodeId,
-) {
+fn target_ui(ui: &mut Ui, field: PropField<'_>, current: &[NodeId], target: NodeId) {
+    let PropField { cx, subjects, prop } = field;
     let Some(node) = cx.view.snapshot.node(target) else { return };
     ui.push_id(target.bits(), |ui| {
         ui.horizontal(|ui| {
@@ -80,7 +69,7 @@ fn target_ui(
                     .clicked()
                 {
                     let kept: Vec<NodeId> = current.iter().copied().filter(|id| *id != target).collect();
-                    cx.act(WindowAction::Run(refer(subjects.ids, &prop.key, &kept)));
+                    cx.act(set_references_command(subjects.ids, &prop.key, &kept));
                 }
             });
         });
@@ -88,14 +77,11 @@ fn target_ui(
 }
 
 /// Nodes of the board that the reference may point at, by label.
-fn candidates<'a>(
-    view: &FrameView<'a>,
-    subjects: &InspectedNodes<'_>,
-    prop: &PropDef,
-    current: &[NodeId],
-) -> Vec<&'a Node> {
-    let Some(board) = view.board else { return Vec::new() };
-    let mut found: Vec<&Node> = view
+fn candidates<'a>(field: PropField<'a>, current: &[NodeId]) -> Vec<&'a Node> {
+    let PropField { cx, subjects, prop } = field;
+    let Some(board) = cx.view.board else { return Vec::new() };
+    let mut found: Vec<&Node> = cx
+        .view
         .snapshot
         .nodes_on(board)
         .map(AsRef::as_ref)

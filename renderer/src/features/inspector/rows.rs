@@ -1,9 +1,9 @@
 //! Lists and tags: one row each, with buttons to add and remove.
 
 use super::{
-    InspectedNodes, InspectorFeature,
-    controls::push,
-    fields::{FieldPart, InspectorField, ShownValue, set, shown},
+    InspectorFeature,
+    controls::PropField,
+    fields::{FieldPart, InspectorField, ShownValue},
     text::TextFieldStyle,
 };
 use crate::{
@@ -19,15 +19,12 @@ use std::{collections::BTreeMap, sync::Arc};
 const REMOVE: f32 = 28.0;
 
 impl InspectorFeature {
-    pub(super) fn list_ui(
-        &mut self,
-        ui: &mut Ui,
-        cx: &InspectorContext<'_>,
-        subjects: &InspectedNodes<'_>,
-        prop: &PropDef,
-    ) {
-        let Some(value) = common(ui, cx.view, subjects, prop) else { return };
-        let items: Vec<PropValue> = match value {
+    pub(super) fn list_ui(&mut self, ui: &mut Ui, field: PropField<'_>) {
+        let PropField { cx, subjects, prop } = field;
+        if is_mixed_ui(ui, field) {
+            return;
+        }
+        let items: Vec<PropValue> = match field.effective().cloned() {
             Some(PropValue::List(items)) => items,
             _ => Vec::new(),
         };
@@ -46,7 +43,7 @@ impl InspectorFeature {
                     let mut kept = items.clone();
                     kept.remove(index);
                     let value = (!kept.is_empty()).then_some(PropValue::List(kept));
-                    push(set(cx.view, subjects.ids, subjects.def, &prop.key, value), cx);
+                    field.set(value);
                 }
             });
         }
@@ -54,15 +51,12 @@ impl InspectorFeature {
         self.new_row_ui(ui, cx, prop, field, "New item", "Add item");
     }
 
-    pub(super) fn tags_ui(
-        &mut self,
-        ui: &mut Ui,
-        cx: &InspectorContext<'_>,
-        subjects: &InspectedNodes<'_>,
-        prop: &PropDef,
-    ) {
-        let Some(value) = common(ui, cx.view, subjects, prop) else { return };
-        let tags: BTreeMap<Arc<str>, PropValue> = match value {
+    pub(super) fn tags_ui(&mut self, ui: &mut Ui, field: PropField<'_>) {
+        let PropField { cx, subjects, prop } = field;
+        if is_mixed_ui(ui, field) {
+            return;
+        }
+        let tags: BTreeMap<Arc<str>, PropValue> = match field.effective().cloned() {
             Some(PropValue::Object(tags)) => tags,
             _ => BTreeMap::new(),
         };
@@ -92,7 +86,7 @@ impl InspectorFeature {
                     let mut kept = tags.clone();
                     kept.remove(key);
                     let value = (!kept.is_empty()).then_some(PropValue::Object(kept));
-                    push(set(cx.view, subjects.ids, subjects.def, &prop.key, value), cx);
+                    field.set(value);
                 }
             });
         }
@@ -128,21 +122,13 @@ impl InspectorFeature {
     }
 }
 
-/// The common rows; `None` when the nodes differ, which the control states.
-fn common(
-    ui: &mut Ui,
-    view: &FrameView<'_>,
-    subjects: &InspectedNodes<'_>,
-    prop: &PropDef,
-) -> Option<Option<PropValue>> {
-    match shown(subjects.nodes, &prop.key) {
-        ShownValue::Set(value) => Some(Some(value.clone())),
-        ShownValue::Unset => Some(prop.default.clone()),
-        ShownValue::Mixed => {
-            muted_ui(ui, view.theme, "Mixed values. Select one node to edit it.");
-            None
-        }
+/// Returns whether the nodes differ, which it states.
+fn is_mixed_ui(ui: &mut Ui, field: PropField<'_>) -> bool {
+    let is_mixed = field.shown() == ShownValue::Mixed;
+    if is_mixed {
+        muted_ui(ui, field.cx.view.theme, "Mixed values. Select one node to edit it.");
     }
+    is_mixed
 }
 
 /// Returns whether the row should be removed.

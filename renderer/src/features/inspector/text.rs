@@ -1,15 +1,13 @@
 //! Text fields of the inspector, over the stored value or over the buffer while a person types.
 
 use super::{
-    InspectedNodes, InspectorFeature,
-    fields::{FieldEdit, FieldPart, InspectorField, ShownValue, interpret, shown},
+    InspectorFeature,
+    controls::PropField,
+    fields::{FieldEdit, FieldPart, InspectorField, ShownValue, interpret},
 };
 use crate::{features::inspector::InspectorContext, view::FrameView};
 use egui::{Key, RichText, TextEdit, Ui};
-use shared_protocol::{
-    PropValue,
-    registry::{PropDef, PropKind},
-};
+use shared_protocol::{PropValue, registry::PropKind};
 
 /// The appearance of a text field.
 #[derive(Debug, Clone, Default)]
@@ -29,15 +27,9 @@ pub(super) struct TextFieldStyle {
 
 impl InspectorFeature {
     /// Text fields for every kind that is edited in one field.
-    pub(super) fn plain_text_ui(
-        &mut self,
-        ui: &mut Ui,
-        cx: &InspectorContext<'_>,
-        subjects: &InspectedNodes<'_>,
-        prop: &PropDef,
-        spare: f32,
-    ) {
-        let value = shown(subjects.nodes, &prop.key);
+    pub(super) fn plain_text_ui(&mut self, ui: &mut Ui, field: PropField<'_>) {
+        let PropField { cx, subjects, prop } = field;
+        let value = field.shown();
         let json = matches!(prop.kind, PropKind::Object | PropKind::Json);
         let current = match value {
             ShownValue::Set(value) if json => pretty(value),
@@ -56,8 +48,8 @@ impl InspectorFeature {
             masked: prop.sensitive && !self.revealed.contains(&prop.key),
             unit: prop.unit.clone(),
             step: (prop.kind == PropKind::Number).then(|| prop.step.unwrap_or(1.0)),
-            spare,
-            grab_focus: self.wanted.as_ref() == Some(&prop.key),
+            spare: 0.0,
+            grab_focus: self.focus_request.as_ref() == Some(&prop.key),
         };
         let field = InspectorField::new(subjects.subject.clone(), FieldPart::Prop(prop.key.clone()));
         self.text_ui(ui, cx, &prop.label, field, &current, &look);

@@ -1,12 +1,8 @@
 //! Literal or variable: whether the value of a property is set here or given from outside. A variable keeps the value
 //! as its default.
 
-use super::InspectedNodes;
-use crate::{
-    features::inspector::InspectorContext,
-    view::{FrameView, WindowAction},
-    widgets::muted_ui,
-};
+use super::{InspectedNodes, controls::PropField};
+use crate::widgets::muted_ui;
 use authority::may_vary;
 use egui::{RichText, Role, Ui, WidgetInfo};
 use shared_protocol::{Command, registry::PropDef};
@@ -18,12 +14,8 @@ fn state(subjects: &InspectedNodes<'_>, prop: &PropDef) -> (usize, usize) {
 }
 
 /// A small switch beside the label of a property that can be a variable.
-pub(super) fn variable_ui(
-    ui: &mut Ui,
-    cx: &InspectorContext<'_>,
-    subjects: &InspectedNodes<'_>,
-    prop: &PropDef,
-) {
+pub(super) fn variable_ui(ui: &mut Ui, field: PropField<'_>) {
+    let PropField { cx, subjects, prop } = field;
     let (on, of) = state(subjects, prop);
     if on == 0 && may_vary(subjects.def, &prop.key).is_err() {
         return;
@@ -41,17 +33,13 @@ pub(super) fn variable_ui(
     };
     if response.on_hover_text(why).clicked() {
         let nodes = subjects.ids.iter().copied().map(Into::into).collect();
-        cx.act(WindowAction::Run(Command::SetVariable { nodes, key: prop.key.clone(), variable: !all }));
+        cx.act(Command::SetVariable { nodes, key: prop.key.clone(), variable: !all });
     }
 }
 
 /// The name of the variable below its control, with the remark that the value is its default.
-pub(super) fn default_note_ui(
-    ui: &mut Ui,
-    view: &FrameView<'_>,
-    subjects: &InspectedNodes<'_>,
-    prop: &PropDef,
-) {
+pub(super) fn default_note_ui(ui: &mut Ui, field: PropField<'_>) {
+    let PropField { cx, subjects, prop } = field;
     let (on, of) = state(subjects, prop);
     if on == 0 {
         return;
@@ -62,5 +50,5 @@ pub(super) fn default_note_ui(
         _ if on == of => "Default of one variable per node".to_owned(),
         _ => format!("Variable on {on} of {of} nodes"),
     };
-    muted_ui(ui, view.theme, text);
+    muted_ui(ui, cx.view.theme, text);
 }

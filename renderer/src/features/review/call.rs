@@ -24,7 +24,7 @@ pub(super) fn call_ui(ui: &mut Ui, view: &FrameView<'_>, opened: &ProposalReview
     if *destructive {
         muted_ui(ui, theme, "The tool is annotated as destructive.");
     }
-    let given = written(arguments);
+    let given = argument_lines(arguments);
     if given.is_empty() {
         muted_ui(ui, theme, "No arguments");
         return;
@@ -54,7 +54,7 @@ pub(super) fn call_ui(ui: &mut Ui, view: &FrameView<'_>, opened: &ProposalReview
 
 /// Returns each argument with its value: strings as plain text with line breaks, everything else as JSON. Input that
 /// is not an object is returned unchanged.
-fn written(arguments: &str) -> Vec<(String, String)> {
+fn argument_lines(arguments: &str) -> Vec<(String, String)> {
     let Ok(object) = serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(arguments) else {
         return vec![(String::new(), words::paragraph(arguments))];
     };
@@ -67,19 +67,20 @@ fn written(arguments: &str) -> Vec<(String, String)> {
 
 #[cfg(test)]
 mod tests {
-    use super::written;
+    use super::argument_lines;
 
     #[test]
     fn arguments_are_written_as_people_read_them_and_hide_nothing() {
-        let found =
-            written("{\"path\":\"/srv/a\",\"text\":\"one\\ntwo\\u202e\",\"deep\":{\"n\":1},\"empty\":\"\"}");
+        let found = argument_lines(
+            "{\"path\":\"/srv/a\",\"text\":\"one\\ntwo\\u202e\",\"deep\":{\"n\":1},\"empty\":\"\"}",
+        );
         let pairs: Vec<(&str, &str)> =
             found.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
         assert!(pairs.contains(&("path", "/srv/a")));
         assert!(pairs.contains(&("text", "one\ntwo\\u{202e}")));
         assert!(pairs.contains(&("deep", "{\n  \"n\": 1\n}")));
         assert!(pairs.contains(&("empty", "\"\"")));
-        assert_eq!(written("[1"), [(String::new(), "[1".to_owned())]);
-        assert!(written("{}").is_empty());
+        assert_eq!(argument_lines("[1"), [(String::new(), "[1".to_owned())]);
+        assert!(argument_lines("{}").is_empty());
     }
 }

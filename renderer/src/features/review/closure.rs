@@ -15,7 +15,7 @@ pub(super) struct ElementClosure {
 }
 
 impl ElementClosure {
-    pub(super) fn of(elements: &[ProposedElement]) -> Self {
+    pub(super) fn from_elements(elements: &[ProposedElement]) -> Self {
         let places: BTreeMap<ProposalSubject, usize> =
             elements.iter().enumerate().map(|(place, element)| (element.subject.clone(), place)).collect();
         let placed = |subjects: &[ProposalSubject]| -> Vec<usize> {
@@ -23,7 +23,7 @@ impl ElementClosure {
         };
         let needs: Vec<Vec<usize>> = elements.iter().map(|element| placed(&element.needs)).collect();
         let causes: Vec<Vec<usize>> = elements.iter().map(|element| placed(&element.effect_of)).collect();
-        let (needed_by, effects) = (reversed(&needs), reversed(&causes));
+        let (needed_by, effects) = (reverse_arrows(&needs), reverse_arrows(&causes));
         Self { places, needs, needed_by, causes, effects }
     }
 
@@ -69,7 +69,7 @@ impl ElementClosure {
     }
 }
 
-fn reversed(arrows: &[Vec<usize>]) -> Vec<Vec<usize>> {
+fn reverse_arrows(arrows: &[Vec<usize>]) -> Vec<Vec<usize>> {
     let mut reversed = vec![Vec::new(); arrows.len()];
     for (from, to) in arrows.iter().enumerate().flat_map(|(from, all)| all.iter().map(move |to| (from, *to)))
     {

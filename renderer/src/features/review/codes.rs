@@ -5,14 +5,14 @@ use super::words;
 use crate::{
     features::review::{ReviewContext, ReviewReply},
     widgets::muted_ui,
-    wording::now,
+    wording::unix_millis,
 };
 use egui::{Align, Frame, Layout, Margin, RichText, Ui};
 use shared_protocol::{decisions::DropCode, review::ConfirmationCode};
 use std::time::Duration;
 
 pub(crate) fn codes_ui(ui: &mut Ui, cx: &ReviewContext<'_>) {
-    let now = now();
+    let now = unix_millis();
     for shown in cx.view.review.codes.iter().filter(|shown| shown.expires > now) {
         code_ui(ui, cx, shown, now);
     }

@@ -5,7 +5,7 @@ use crate::{
     features::review::{ReviewContext, ReviewReply},
     view::FrameView,
     widgets::{disclosure_ui, focus_stroke, muted_ui},
-    wording::{ago, now},
+    wording::{ago, unix_millis},
 };
 use egui::{RichText, TextEdit, Ui};
 use shared_protocol::{ProposalSubject, decisions::CommentOnProposal};
@@ -25,7 +25,13 @@ impl ProposalReview {
             for comment in self.proposal().comments.iter().filter(|comment| comment.about.is_some()) {
                 let about = comment.about.as_ref().and_then(|about| self.element(about));
                 let what = about.map_or("a removed element", |element| element.text.as_str());
-                said_ui(ui, cx.view, &format!("{} on {what}", comment.by), comment.time, &comment.text);
+                comment_text_ui(
+                    ui,
+                    cx.view,
+                    &format!("{} on {what}", comment.by),
+                    comment.time,
+                    &comment.text,
+                );
             }
         } else {
             typed.shows.remove("comments");
@@ -41,7 +47,7 @@ impl ProposalReview {
         typed: &mut ReviewInput,
     ) {
         for comment in self.proposal().comments.iter().filter(|comment| comment.about.as_ref() == about) {
-            said_ui(ui, cx.view, &comment.by, comment.time, &comment.text);
+            comment_text_ui(ui, cx.view, &comment.by, comment.time, &comment.text);
         }
         // Drafts and decided proposals accept no comments.
         if !self.proposal().brief.needs_decision() {
@@ -58,7 +64,7 @@ impl ProposalReview {
             let send = ui.add_enabled(says, egui::Button::new("Send")).accessible_name("Send the comment");
             if (send.clicked() || entered) && says {
                 let text = std::mem::take(&mut typed.comment).trim().to_owned();
-                typed.said = Some(text.clone());
+                typed.restored_comment = Some(text.clone());
                 let (proposal, about) = (self.id(), about.cloned());
                 cx.request(CommentOnProposal { proposal, about, text }, ReviewReply::Commented);
             }
@@ -66,7 +72,7 @@ impl ProposalReview {
     }
 }
 
-fn said_ui(ui: &mut Ui, view: &FrameView<'_>, who: &str, time: u64, text: &str) {
-    muted_ui(ui, view.theme, format!("{} · {}", words::line(who), ago(now(), time)));
+fn comment_text_ui(ui: &mut Ui, view: &FrameView<'_>, who: &str, time: u64, text: &str) {
+    muted_ui(ui, view.theme, format!("{} · {}", words::line(who), ago(unix_millis(), time)));
     ui.add(egui::Label::new(RichText::new(text).color(view.theme.text)).wrap());
 }

@@ -11,13 +11,13 @@ use crate::{
         review::{ReviewContext, ReviewMessage, ReviewReply},
         terraform::money,
     },
-    tour::targets::{TourTarget, mark},
+    tour::targets::{TourTarget, record_target},
     view::FrameView,
     widgets::{ROW_HEIGHT, disclosure_ui, muted_ui, paint_severity},
 };
 use authority::Snapshot;
 use egui::{RichText, Sense, Ui, vec2};
-use shared_protocol::text::counted;
+use shared_protocol::text::count_noun;
 use shared_protocol::{
     ElementId, ProposalSubject,
     decisions::ReadConsequences,
@@ -38,17 +38,17 @@ pub(super) enum ConsequencesState {
     #[default]
     Nothing,
     /// Requested for this content.
-    Asked(ContentHash),
+    ProposalArguments(ContentHash),
     /// Not available for this content.
     Not(ContentHash),
     All(Box<ProposalConsequences>),
 }
 
 impl ConsequencesState {
-    fn is_of(&self, content: ContentHash) -> bool {
+    fn is_for(&self, content: ContentHash) -> bool {
         match self {
             Self::Nothing => false,
-            Self::Asked(hash) | Self::Not(hash) => *hash == content,
+            Self::ProposalArguments(hash) | Self::Not(hash) => *hash == content,
             Self::All(all) => all.hash == content,
         }
     }
@@ -70,7 +70,7 @@ impl ProposalReview {
     }
 
     pub(crate) fn without_consequences(&mut self) {
-        if let ConsequencesState::Asked(hash) = self.consequences {
+        if let ConsequencesState::ProposalArguments(hash) = self.consequences {
             self.consequences = ConsequencesState::Not(hash);
         }
     }
@@ -80,7 +80,7 @@ impl ProposalReview {
         ui.separator();
         let mut open = !typed.shows.contains("consequences folded");
         let heading = egui::Rect::from_min_size(ui.cursor().min, vec2(ui.available_width(), ROW_HEIGHT));
-        mark(ui, TourTarget::Consequences, heading);
+        record_target(ui, TourTarget::Consequences, heading);
         disclosure_ui(ui, cx.view.theme, "Consequences", None, &mut open);
         if !open {
             typed.shows.insert("consequences folded");
@@ -91,12 +91,14 @@ impl ProposalReview {
         scope_ui(ui, cx.view.theme, scope.clone());
         self.checks_ui(ui, cx);
         let (id, content) = (self.id(), self.proposal().hash);
-        if self.has_changes() && !self.is_followed && !self.consequences.is_of(content) {
-            self.consequences = ConsequencesState::Asked(content);
+        if self.has_changes() && !self.is_followed && !self.consequences.is_for(content) {
+            self.consequences = ConsequencesState::ProposalArguments(content);
             cx.request(ReadConsequences { proposal: id }, ReviewReply::Consequences);
         }
         match &self.consequences {
-            ConsequencesState::Asked(_) => drop(muted_ui(ui, cx.view.theme, "Computing costs and files…")),
+            ConsequencesState::ProposalArguments(_) => {
+                drop(muted_ui(ui, cx.view.theme, "Computing costs and files…"))
+            }
             ConsequencesState::Not(_) => {
                 muted_ui(
                     ui,
@@ -128,8 +130,8 @@ impl ProposalReview {
         let errors = checks.iter().filter(|check| check.severity == ProblemSeverity::Error).count();
         match (checks.len(), errors) {
             (0, _) => drop(muted_ui(ui, cx.view.theme, "Checks passed: no new problems.")),
-            (all, 0) => drop(ui.label(format!("Checks: {}", counted(all, "new warning")))),
-            (_, errors) => drop(ui.label(format!("Checks: {}", counted(errors, "new error")))),
+            (all, 0) => drop(ui.label(format!("Checks: {}", count_noun(all, "new warning")))),
+            (_, errors) => drop(ui.label(format!("Checks: {}", count_noun(errors, "new error")))),
         }
         let removals = self.proposal().elements.iter().filter(|element| element.destructive).count();
         if removals > 0 && checks.is_empty() {
@@ -173,7 +175,7 @@ fn all_ui(
         led_to = trial_ui(ui, cx, planned, typed).or(led_to);
     }
     if !all.links.is_empty() {
-        ui.label(format!("{} will need review", counted(all.links.len(), "trace link")));
+        ui.label(format!("{} will need review", count_noun(all.links.len(), "trace link")));
         for words in all.links.iter().take(MAX_ROWS) {
             line_ui(ui, cx, ProblemSeverity::Warning, words, None);
         }
@@ -200,7 +202,7 @@ fn board_ui(
     match board.files.len() + board.more_files as usize {
         0 => drop(muted_ui(ui, view.theme, "Terraform: no file changes.")),
         count => {
-            let words = format!("Terraform: {} would change", counted(count, "file"));
+            let words = format!("Terraform: {} would change", count_noun(count, "file"));
             ui.label(RichText::new(words).small());
         }
     }
@@ -217,11 +219,11 @@ fn cost_words(cost: &CostDelta) -> String {
     let amount = |value: f64| money::amount(cost.currency.as_deref(), value);
     let unpriced = match cost.unpriced_after {
         0 => String::new(),
-        count => format!("; {} unpriced", counted(count as usize, "resource")),
+        count => format!("; {} unpriced", count_noun(count as usize, "resource")),
     };
     match (cost.before, cost.after) {
         (None | Some(0.0), None | Some(0.0)) if cost.unpriced_after > 0 => {
-            let count = counted(cost.unpriced_after as usize, "resource");
+            let count = count_noun(cost.unpriced_after as usize, "resource");
             format!("Costs: {count} unpriced")
         }
         (before, after) => {
@@ -251,11 +253,11 @@ fn file_ui(
     let key = (board.board, file.path.clone());
     let title = format!("{}  +{} −{}", file.path, file.added, file.removed);
     let is_short = file.added + file.removed <= SHORT;
-    let mut open = is_short != typed.turned.contains(&key);
+    let mut open = is_short != typed.toggled_files.contains(&key);
     let was = open;
     disclosure_ui(ui, view.theme, &title, None, &mut open);
-    if open != was && !typed.turned.remove(&key) {
-        typed.turned.insert(key);
+    if open != was && !typed.toggled_files.remove(&key) {
+        typed.toggled_files.insert(key);
     }
     if !open {
         return;
@@ -284,7 +286,7 @@ fn file_ui(
             }
             let more = lines.count().saturating_sub(MAX_LINES);
             if more > 0 {
-                muted_ui(ui, theme, format!("and {}", counted(more, "more line")));
+                muted_ui(ui, theme, format!("and {}", count_noun(more, "more line")));
             }
         });
 }

@@ -21,12 +21,12 @@ pub(super) fn decide_ui(
     ui: &mut Ui,
     cx: &ReviewContext<'_>,
     opened: &mut ProposalReview,
-    why_not: Option<&str>,
+    decision_blocker: Option<&str>,
 ) {
     ui.set_width(ui.available_width());
-    if let Some(why) = why_not {
+    if let Some(why) = decision_blocker {
         // A decision that was begun is not about this state.
-        if opened.deciding != DecisionStep::Asked {
+        if opened.deciding != DecisionStep::ProposalArguments {
             opened.deciding = DecisionStep::Not;
         }
         muted_ui(ui, cx.view.theme, why);
@@ -44,8 +44,10 @@ pub(super) fn decide_ui(
         return editing_ui(ui, cx.view, opened);
     }
     // Separate ids, so that the keyboard focus does not pass to a button that takes the place of another.
-    ui.add_enabled_ui(why_not.is_none(), |ui| match opened.deciding.clone() {
-        DecisionStep::Not | DecisionStep::Asked => ui.push_id("plain", |ui| plain_ui(ui, cx, opened)).inner,
+    ui.add_enabled_ui(decision_blocker.is_none(), |ui| match opened.deciding.clone() {
+        DecisionStep::Not | DecisionStep::ProposalArguments => {
+            ui.push_id("plain", |ui| plain_ui(ui, cx, opened)).inner
+        }
         DecisionStep::Choosing { fresh } => {
             ui.push_id("choosing", |ui| choosing_ui(ui, cx, opened, fresh)).inner
         }
@@ -57,7 +59,7 @@ pub(super) fn decide_ui(
 
 /// Counts the ticked elements by kind.
 fn summary(opened: &ProposalReview) -> String {
-    let chosen = opened.proposal().elements.iter().filter(|element| opened.is_chosen(&element.subject));
+    let chosen = opened.proposal().elements.iter().filter(|element| opened.is_selected(&element.subject));
     let (mut added, mut changed, mut removed, mut placed) = (0, 0, 0, 0);
     for element in chosen {
         *match element.kind {
@@ -75,22 +77,22 @@ fn summary(opened: &ProposalReview) -> String {
 }
 
 fn accept_ui(ui: &mut Ui, cx: &ReviewContext<'_>, opened: &mut ProposalReview) -> egui::Response {
-    let text = words::accept_words(opened.chosen().len(), opened.proposal().elements.len());
-    let why_not = opened.why_not_accept();
+    let text = words::accept_words(opened.selected_subjects().len(), opened.proposal().elements.len());
+    let decision_blocker = opened.accept_blocker();
     let theme = cx.view.theme;
-    let button = if why_not.is_none() && ui.is_enabled() {
+    let button = if decision_blocker.is_none() && ui.is_enabled() {
         Button::new(RichText::new(&text).color(theme.accent_text)).fill(theme.accent)
     } else {
         Button::new(&text)
     };
-    let accept = ui.add_enabled(why_not.is_none(), button);
-    let accept = match why_not {
+    let accept = ui.add_enabled(decision_blocker.is_none(), button);
+    let accept = match decision_blocker {
         Some(why) => accept.on_disabled_hover_text(why),
         None => accept,
     };
     if accept.clicked() {
         cx.request(AcceptProposal { verdict: opened.verdict() }, ReviewReply::Decided);
-        opened.deciding = DecisionStep::Asked;
+        opened.deciding = DecisionStep::ProposalArguments;
     }
     accept
 }
@@ -156,7 +158,7 @@ fn rejecting_ui(
         let (proposal, version) = (brief.id, brief.version);
         let reason = reason.trim().to_owned();
         cx.request(RejectProposal { proposal, version, reason }, ReviewReply::Decided);
-        opened.deciding = DecisionStep::Asked;
+        opened.deciding = DecisionStep::ProposalArguments;
     } else if left {
         opened.deciding = DecisionStep::Not;
     } else {

@@ -36,13 +36,13 @@ impl ProposalReview {
                 ui.set_width(ui.available_width());
                 let cause = self.cause_to_tick(subject).map(|cause| cause.text.clone());
                 // The confirmation is directly below the clicked row.
-                if element.destructive && cause.is_none() && self.can_tick() && !self.is_chosen(subject) {
+                if element.destructive && cause.is_none() && self.can_tick() && !self.is_selected(subject) {
                     match request_plan::obstacle(self).filter(|_| *subject == ProposalSubject::Act) {
                         // The request has no plan to confirm yet.
                         Some(why) => drop(muted_ui(ui, theme, why)),
                         None => {
                             if to_gesture {
-                                typed.holding.focus();
+                                typed.hold_button.focus();
                             }
                             confirmed = gesture_ui(ui, cx.view, &element, typed);
                         }
@@ -109,8 +109,12 @@ pub(super) fn differences_ui(ui: &mut Ui, theme: &WorkbenchTheme, element: &Prop
 fn gesture_ui(ui: &mut Ui, view: &FrameView<'_>, element: &ProposedElement, typed: &mut ReviewInput) -> bool {
     let theme = view.theme;
     let name = name_of(view, element);
-    let held =
-        typed.holding.button_ui(ui, theme, "Hold to include", &format!("Hold to include {}", element.text));
+    let held = typed.hold_button.button_ui(
+        ui,
+        theme,
+        "Hold to include",
+        &format!("Hold to include {}", element.text),
+    );
     muted_ui(
         ui,
         theme,

@@ -10,7 +10,7 @@ use crate::{
 use authority::Snapshot;
 use canvas::{ChangeSign, paint_sign};
 use egui::{Align2, CornerRadius, Galley, Rect, RichText, Role, Sense, Ui, WidgetInfo, pos2, vec2};
-use shared_protocol::text::counted;
+use shared_protocol::text::count_noun;
 use shared_protocol::{
     NodeId, ProposalSubject, Revision,
     proposal::{ElementChangeKind, Risk},
@@ -31,7 +31,7 @@ const MAX_REMOVALS: usize = 3;
 /// The height of each row by its index in the proposal, for one width and one revision.
 #[derive(Debug, Default)]
 pub(super) struct ElementRowHeights {
-    of: Option<(f32, f32, Revision)>,
+    subject: Option<(f32, f32, Revision)>,
     heights: Vec<f32>,
 }
 
@@ -60,9 +60,11 @@ impl ProposalReview {
         ui.separator();
         self.top_ui(ui, cx.view);
         self.measure(ui, cx.view);
-        let listed: Vec<ProposalSubject> = self.listed().map(|element| element.subject.clone()).collect();
+        let listed: Vec<ProposalSubject> =
+            self.listed_elements().map(|element| element.subject.clone()).collect();
         self.rows_ui(ui, cx, &listed, typed);
-        let placed: Vec<ProposalSubject> = self.placed().map(|element| element.subject.clone()).collect();
+        let placed: Vec<ProposalSubject> =
+            self.layout_changes().map(|element| element.subject.clone()).collect();
         if !placed.is_empty() && self.placed_ui(ui, cx.view, placed.len(), typed) {
             self.rows_ui(ui, cx, &placed, typed);
         }
@@ -70,12 +72,12 @@ impl ProposalReview {
 
     fn measure(&mut self, ui: &Ui, view: &FrameView<'_>) {
         let of = (ui.available_width(), ui.ctx().pixels_per_point(), view.snapshot.revision());
-        if self.rows.of == Some(of) {
+        if self.rows.subject == Some(of) {
             return;
         }
         let height = |element| self.row_text(ui, view, element, of.0).height();
         let heights = self.proposal().elements.iter().map(height).collect();
-        self.rows = ElementRowHeights { of: Some(of), heights };
+        self.rows = ElementRowHeights { subject: Some(of), heights };
     }
 
     fn row_height(&self, subject: &ProposalSubject) -> f32 {
@@ -93,8 +95,9 @@ impl ProposalReview {
         let layout = |text: &str, font, colour| ui.painter().layout(text.to_owned(), font, colour, width);
         let text = layout(&element.text, body_font(ui), view.theme.text);
         let risks = element.risks.iter().filter(|risk| **risk < Risk::Wide);
-        let meaning =
-            || self.goes_with(view.snapshot, element).or_else(|| self.dependents(view.snapshot, element));
+        let meaning = || {
+            self.depends_on_text(view.snapshot, element).or_else(|| self.dependents(view.snapshot, element))
+        };
         let risks = risks.map(|risk| {
             let meaning = if *risk == Risk::Destructive { meaning() } else { None };
             meaning.map_or_else(|| risk.label().to_owned(), |meaning| format!("{}: {meaning}", risk.label()))
@@ -106,7 +109,7 @@ impl ProposalReview {
     }
 
     /// Names the removal that causes a side effect: `goes with database`.
-    fn goes_with(&self, snapshot: &Snapshot, element: &ProposedElement) -> Option<String> {
+    fn depends_on_text(&self, snapshot: &Snapshot, element: &ProposedElement) -> Option<String> {
         let cause = element.effect_of.iter().find_map(|cause| match cause {
             ProposalSubject::Node(id) => snapshot.node(*id),
             _ => None,
@@ -134,13 +137,13 @@ impl ProposalReview {
         Some(match names.len() {
             0 => "nothing else depends on it".to_owned(),
             1 => format!("{} depends on it", names[0]),
-            _ => format!("{} depend on it", words::enumerated(&names)),
+            _ => format!("{} depend on it", words::join_names(&names)),
         })
     }
 
     /// The requested removals, each with the nodes that depend on it.
     pub(super) fn removals(&self, snapshot: &Snapshot) -> Vec<String> {
-        let asked = self.listed().filter(|element| element.effect_of.is_empty());
+        let asked = self.listed_elements().filter(|element| element.effect_of.is_empty());
         let mut removals: Vec<String> = asked
             .filter_map(|element| {
                 let dependents = self.dependents(snapshot, element)?;
@@ -150,13 +153,13 @@ impl ProposalReview {
         let more = removals.len().saturating_sub(MAX_REMOVALS);
         removals.truncate(MAX_REMOVALS);
         if more > 0 {
-            removals.push(format!("and {}", counted(more, "more removal")));
+            removals.push(format!("and {}", count_noun(more, "more removal")));
         }
         removals
     }
 
     fn top_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>) {
-        let (chosen, all) = (self.chosen().len(), self.proposal().elements.len());
+        let (chosen, all) = (self.selected_subjects().len(), self.proposal().elements.len());
         ui.horizontal(|ui| {
             ui.label(RichText::new(format!("{chosen} of {all} ticked")).strong());
             if !self.can_tick() {
@@ -180,7 +183,7 @@ impl ProposalReview {
 
     /// Ticks have no effect when nothing can be decided.
     pub(super) fn can_tick(&self) -> bool {
-        self.proposal().brief.needs_decision() && self.newer().is_none()
+        self.proposal().brief.needs_decision() && self.newer_version().is_none()
     }
 
     fn rows_ui(
@@ -212,7 +215,7 @@ impl ProposalReview {
         match asked {
             Some(ElementClick::LookAt(subject)) => {
                 let again = self.focus.as_ref() == Some(&subject);
-                self.look_at((!again).then(|| subject.clone()));
+                self.focus_subject((!again).then(|| subject.clone()));
                 if !again && self.look != ProposalLook::List {
                     cx.send(ReviewMessage::Jump(subject));
                 }
@@ -274,7 +277,7 @@ impl ProposalReview {
             ui.painter().rect_filled(rect, CornerRadius::same(4), theme.hover);
         }
         focus_ring(ui, theme, rect, &row);
-        let is_chosen = self.is_chosen(&element.subject);
+        let is_chosen = self.is_selected(&element.subject);
         let mut ticked = is_chosen;
         let box_room = Rect::from_min_size(rect.min + vec2(2.0, 0.0), vec2(22.0, ROW));
         let mut child = ui.new_child(
@@ -285,7 +288,7 @@ impl ProposalReview {
         let tick = child.add_enabled(self.can_tick(), egui::Checkbox::without_text(&mut ticked));
         let tick = tick.accessible_name(format!("Tick {}", element.text));
         let sign = pos2(box_room.right() + 10.0, box_room.center().y);
-        paint_sign(ui.painter(), theme, sign, 6.5, ChangeSign::of(element.kind));
+        paint_sign(ui.painter(), theme, sign, 6.5, ChangeSign::from_kind(element.kind));
         let at = pos2(rect.left() + MARKS, rect.top() + ((ROW - body_font(ui).size) / 2.0 - 3.0).max(2.0));
         let below = at + vec2(0.0, text.size().y + 2.0);
         ui.painter().galley(at, text, theme.text);
@@ -312,14 +315,14 @@ impl ProposalReview {
         typed: &mut ReviewInput,
     ) -> bool {
         let theme = view.theme;
-        let chosen = self.placed().filter(|element| self.is_chosen(&element.subject)).count();
+        let chosen = self.layout_changes().filter(|element| self.is_selected(&element.subject)).count();
         let focused = self.focused().is_some_and(|element| element.kind == ElementChangeKind::Placed);
         let mut open = typed.shows.contains("places") || focused;
         ui.horizontal(|ui| {
             ui.set_min_height(ROW);
             ui.add_space(2.0);
             let mut ticked = chosen == count;
-            let text = format!("moves or resizes {}", counted(count, "element"));
+            let text = format!("moves or resizes {}", count_noun(count, "element"));
             let boxed = egui::Checkbox::without_text(&mut ticked).indeterminate(chosen > 0 && chosen < count);
             let tick = ui.add_enabled(self.can_tick(), boxed).accessible_name(format!("Tick {text}"));
             if tick.changed() {
@@ -342,7 +345,7 @@ impl ProposalReview {
             if fold.clicked() {
                 open = !open;
                 if !open && focused {
-                    self.look_at(None);
+                    self.focus_subject(None);
                 }
             }
         });

@@ -4,7 +4,7 @@ use super::{ProposalReview, words};
 use crate::{
     view::FrameView,
     widgets::{muted_ui, small_font},
-    wording::{ago, now},
+    wording::{ago, unix_millis},
 };
 use canvas::{ChangeSign, paint_sign, theme::WorkbenchTheme};
 use egui::{
@@ -61,12 +61,12 @@ pub(super) fn counts_ui(ui: &mut Ui, theme: &WorkbenchTheme, brief: &ProposalBri
                 (counts.placed, ElementChangeKind::Placed),
             ];
             for (count, kind) in kinds.into_iter().filter(|(count, _)| *count > 0) {
-                sign_ui(ui, theme, ChangeSign::of(kind), 5.5);
+                sign_ui(ui, theme, ChangeSign::from_kind(kind), 5.5);
                 ui.label(RichText::new(count.to_string()).small().color(theme.text_muted));
                 ui.add_space(3.0);
             }
             if let Some(act) = &brief.act {
-                ui.label(RichText::new(words::act(act)).small().color(theme.text_muted));
+                ui.label(RichText::new(words::action_label(act)).small().color(theme.text_muted));
             }
         })
         .response;
@@ -76,7 +76,7 @@ pub(super) fn counts_ui(ui: &mut Ui, theme: &WorkbenchTheme, brief: &ProposalBri
 pub(super) fn header_ui(ui: &mut Ui, view: &FrameView<'_>, opened: &ProposalReview) {
     let theme = view.theme;
     let brief = &opened.proposal().brief;
-    let now = now();
+    let now = unix_millis();
     if !opened.is_over() {
         ui.horizontal_wrapped(|ui| {
             ui.spacing_mut().item_spacing.x = 4.0;
@@ -88,7 +88,7 @@ pub(super) fn header_ui(ui: &mut Ui, view: &FrameView<'_>, opened: &ProposalRevi
     }
     ui.add(egui::Label::new(RichText::new(words::title(brief)).heading()).wrap());
     let number = format!("Proposal {}, version {}", brief.number, brief.version);
-    muted_ui(ui, theme, format!("{number} · {}", words::unverified(&brief.proposer)));
+    muted_ui(ui, theme, format!("{number} · {}", words::proposer_label(&brief.proposer)));
     if opened.is_over() {
         muted_ui(ui, theme, ago(now, brief.created));
         ui.add(egui::Label::new(words::outcome(brief)).wrap());

@@ -17,7 +17,7 @@ const MAX_DETAILED_ELEMENTS: usize = 200;
 
 impl ReviewFeature {
     pub(crate) fn list_ui(&mut self, ui: &mut Ui, cx: &ReviewContext<'_>) {
-        let Some(opened) = &mut self.opened else { return };
+        let Some(opened) = &mut self.review else { return };
         Frame::new().fill(cx.view.theme.surface_panel).inner_margin(Margin::symmetric(16, 10)).show(
             ui,
             |ui| {
@@ -27,19 +27,19 @@ impl ReviewFeature {
                         ui.label(super::words::outcome(&opened.proposal().brief));
                         return;
                     }
-                    let listed: Vec<ProposedElement> = opened.listed().cloned().collect();
+                    let listed: Vec<ProposedElement> = opened.listed_elements().cloned().collect();
                     for (place, element) in listed.iter().enumerate() {
                         if element_ui(ui, cx.view, opened, element, place < MAX_DETAILED_ELEMENTS) {
                             let subject: ProposalSubject = element.subject.clone();
-                            opened.look_at(Some(subject));
+                            opened.focus_subject(Some(subject));
                             cx.act(WindowAction::ShowPanel(crate::panel_id::PanelId::Proposal));
                         }
                     }
-                    let placed = opened.placed().count();
+                    let placed = opened.layout_changes().count();
                     if placed > 0 {
                         ui.horizontal(|ui| {
                             header::sign_ui(ui, cx.view.theme, ChangeSign::Moved, 6.5);
-                            let what = shared_protocol::text::counted(placed, "element");
+                            let what = shared_protocol::text::count_noun(placed, "element");
                             muted_ui(ui, cx.view.theme, format!("moves or resizes {what}"));
                         });
                     }
@@ -63,9 +63,9 @@ fn element_ui(
     let theme = view.theme;
     let row = ui.horizontal(|ui| {
         ui.set_min_height(26.0);
-        header::sign_ui(ui, theme, ChangeSign::of(element.kind), 6.5);
+        header::sign_ui(ui, theme, ChangeSign::from_kind(element.kind), 6.5);
         let text = RichText::new(&element.text);
-        let text = if opened.is_chosen(&element.subject) { text } else { text.color(theme.text_muted) };
+        let text = if opened.is_selected(&element.subject) { text } else { text.color(theme.text_muted) };
         ui.add(egui::Label::new(text).wrap());
         ui.spacing_mut().item_spacing.x = 4.0;
         header::chips_ui(ui, theme, &element.risks);

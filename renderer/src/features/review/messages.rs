@@ -13,7 +13,7 @@ use crate::{
 };
 use egui::Key;
 use shared_protocol::{
-    Command, ProposalId, ProposalState, ProposalSubject, Refusal, RefusalCode,
+    ProposalId, ProposalState, ProposalSubject, Refusal, RefusalCode,
     decisions::{DecidedProposal, EditProposal, OpenProposal, PlanStart, RevertProposal},
     messages::AppliedCommand,
     review::{PagePictures, ProposalBrief, ProposalConsequences, ProposalDetails},
@@ -99,21 +99,21 @@ impl ReviewFeature {
             }
             ReviewMessage::Jump(subject) => self.jump(subject, cx),
             ReviewMessage::Focus(subject) => {
-                if let Some(opened) = self.opened.as_mut().filter(|opened| !opened.is_followed) {
-                    opened.look_at(Some(subject));
+                if let Some(opened) = self.review.as_mut().filter(|opened| !opened.is_followed) {
+                    opened.focus_subject(Some(subject));
                     cx.act(WindowAction::ShowPanel(PanelId::Proposal));
                 }
             }
             ReviewMessage::Step { forwards } => self.step(forwards, cx),
             ReviewMessage::Tick => {
-                if let Some(opened) = &mut self.opened
+                if let Some(opened) = &mut self.review
                     && let Some(focus) = opened.focus.clone()
                 {
                     opened.tick(&focus);
                 }
             }
             ReviewMessage::Decide => {
-                if let Some(opened) = &mut self.opened
+                if let Some(opened) = &mut self.review
                     && opened.deciding == DecisionStep::Not
                 {
                     opened.deciding = DecisionStep::Choosing { fresh: true };
@@ -131,7 +131,7 @@ impl ReviewFeature {
                 bring_into_view(cx.egui, TourTarget::Plan);
             }
             ReviewMessage::SetLook(look) => {
-                if let Some(opened) = &mut self.opened {
+                if let Some(opened) = &mut self.review {
                     opened.look = look;
                     self.reveal.everything();
                 }
@@ -150,7 +150,7 @@ impl ReviewFeature {
     }
 
     fn jump(&mut self, subject: ProposalSubject, cx: &ReviewContext<'_>) {
-        let Some(opened) = &mut self.opened else { return };
+        let Some(opened) = &mut self.review else { return };
         if opened.look == ProposalLook::List {
             opened.look = ProposalLook::Overlay;
         }
@@ -164,7 +164,7 @@ impl ReviewFeature {
     }
 
     fn step(&mut self, forwards: bool, cx: &ReviewContext<'_>) {
-        let Some(opened) = &mut self.opened else { return };
+        let Some(opened) = &mut self.review else { return };
         let look = opened.look;
         opened.step(forwards);
         if let Some(focus) = opened.focus.clone()
@@ -177,19 +177,17 @@ impl ReviewFeature {
 
     // ---- main ----------------------------------------------------------------------------------------------------------
 
-    /// Turns a change into an edit of the proposal while the reviewer edits it; else returns the change.
-    pub(crate) fn edit(&self, command: Command) -> Result<EditProposal, Command> {
-        let Some(opened) = self.opened.as_ref().filter(|opened| opened.look == ProposalLook::Edit) else {
-            return Err(command);
-        };
+    /// Begins an edit of the proposal, without commands yet, while the reviewer edits it.
+    pub(crate) fn begin_edit(&self) -> Option<EditProposal> {
+        let opened = self.review.as_ref().filter(|opened| opened.look == ProposalLook::Edit)?;
         let details = opened.proposal();
         let (proposal, version, hash) = (details.brief.id, details.brief.version, details.hash);
-        Ok(EditProposal { proposal, version, hash, commands: vec![command] })
+        Some(EditProposal { proposal, version, hash, commands: Vec::new() })
     }
 
     /// Returns why nothing can be undone now.
     pub(crate) fn refuse_undo(&self) -> Option<Refusal> {
-        self.opened.as_ref().filter(|opened| opened.look == ProposalLook::Edit)?;
+        self.review.as_ref().filter(|opened| opened.look == ProposalLook::Edit)?;
         let refusal = Refusal::new(RefusalCode::BadRequest, "Edits to a proposal cannot be undone.");
         Some(refusal.hint("Undo applies to the workspace. Finish editing first."))
     }
@@ -204,15 +202,15 @@ impl ReviewFeature {
                 self.finish_comment(true);
                 self.show_details(details, ProposalArrival::News, cx);
             }
-            ReviewReply::Decided(Ok(decided)) => self.decided(decided, cx),
+            ReviewReply::Decided(Ok(decided)) => self.handle_decision(decided, cx),
             ReviewReply::History(Ok(older)) => self.receive_history(older),
             ReviewReply::Consequences(Ok(all)) => {
-                if let Some(opened) = &mut self.opened {
+                if let Some(opened) = &mut self.review {
                     opened.receive_consequences(all);
                 }
             }
             ReviewReply::Pages(Ok(pictures)) => {
-                if let Some(opened) = &mut self.opened {
+                if let Some(opened) = &mut self.review {
                     opened.receive_pages(pictures, cx.egui);
                 }
             }
@@ -222,7 +220,7 @@ impl ReviewFeature {
             }
             ReviewReply::Reverted { result: Ok(_), .. } | ReviewReply::Done(Ok(())) => {}
             ReviewReply::Opened(Err(refusal)) => {
-                self.wanted = None;
+                self.selected = None;
                 cx.act(WindowAction::Refuse(refusal));
             }
             ReviewReply::Decided(Err(refusal))
@@ -231,19 +229,23 @@ impl ReviewFeature {
                 self.reset_decision();
                 cx.act(WindowAction::DropNudges);
                 cx.act(WindowAction::Refuse(refusal));
+                // The proposal that is shown may be out of date.
+                if let Some(opened) = &self.review {
+                    cx.request(OpenProposal { proposal: opened.id() }, ReviewReply::Opened);
+                }
             }
             ReviewReply::Commented(Err(refusal)) => {
                 self.finish_comment(false);
                 cx.act(WindowAction::Refuse(refusal));
             }
             ReviewReply::Consequences(Err(refusal)) => {
-                if let Some(opened) = &mut self.opened {
+                if let Some(opened) = &mut self.review {
                     opened.without_consequences();
                 }
                 cx.act(WindowAction::Refuse(refusal));
             }
             ReviewReply::Pages(Err(refusal)) => {
-                if let Some(opened) = &mut self.opened {
+                if let Some(opened) = &mut self.review {
                     opened.without_page();
                 }
                 cx.act(WindowAction::Refuse(refusal));
@@ -279,7 +281,7 @@ impl ReviewFeature {
         }
     }
 
-    fn decided(&mut self, decided: DecidedProposal, cx: &ReviewContext<'_>) {
+    fn handle_decision(&mut self, decided: DecidedProposal, cx: &ReviewContext<'_>) {
         let DecidedProposal { proposal: brief, applied, notice } = decided;
         let (message, undo) = match (&brief.state, &applied) {
             (ProposalState::Rejected { .. }, _) => (format!("Rejected proposal {}", brief.number), None),
@@ -295,13 +297,13 @@ impl ReviewFeature {
         let details = [Some(words::title(&brief)), notice].into_iter().flatten().collect();
         let button = undo.map(|revision| ("Undo", Box::new(WindowAction::TakeBack(revision))));
         cx.act(WindowAction::Notify { message, details, button });
-        let Some(opened) = self.opened.as_mut().filter(|opened| opened.id() == brief.id) else { return };
+        let Some(opened) = self.review.as_mut().filter(|opened| opened.id() == brief.id) else { return };
         if brief.needs_decision() {
             // The rest is another version, which may have arrived already. Nothing of it is ticked.
             opened.deciding = DecisionStep::Not;
-            opened.expects_rest = opened.newer().is_none();
-            opened.look_at_newer();
-            self.draw_anew(Some(cx.view.workspace));
+            opened.expects_rest = opened.newer_version().is_none();
+            opened.show_newer();
+            self.redraw(Some(cx.view.workspace));
         } else {
             self.handle(ReviewMessage::Close, cx);
         }

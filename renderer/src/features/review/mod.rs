@@ -57,16 +57,16 @@ pub(crate) const MAX_HISTORY: u32 = 500;
 
 #[derive(Default)]
 pub(crate) struct ReviewFeature {
-    opened: Option<ProposalReview>,
+    review: Option<ProposalReview>,
     /// The proposal that a person opened and that has not arrived yet.
-    wanted: Option<ProposalId>,
+    selected: Option<ProposalId>,
     /// Proposals whose ghosts a person hid.
     hidden: BTreeSet<ProposalId>,
     /// Canvases of the proposed state.
     canvases: BTreeMap<BoardId, Canvas>,
     generation: u32,
     queue: queue::ReviewQueueState,
-    typed: ReviewInput,
+    input: ReviewInput,
     /// The time until which the proposed state is shown.
     pub(crate) blink_until: f64,
     /// The part of the proposal to bring into view when the canvas is drawn next.
@@ -98,59 +98,59 @@ impl ProposalReveal {
 /// Input of the reviewer that is not sent yet.
 #[derive(Default)]
 struct ReviewInput {
-    holding: crate::hold_button::HoldButton,
+    hold_button: crate::hold_button::HoldButton,
     /// The typed name of a removal.
     name: String,
     comment: String,
     /// The comment that was sent and is not confirmed yet.
-    said: Option<String>,
+    restored_comment: Option<String>,
     /// Sections that are open.
     shows: BTreeSet<&'static str>,
     /// Files whose difference a person opened or folded.
-    turned: BTreeSet<(BoardId, String)>,
+    toggled_files: BTreeSet<(BoardId, String)>,
     plan: trial::TrialPlanForm,
 }
 
 impl ReviewFeature {
-    pub(crate) fn opened(&self) -> Option<&ProposalReview> {
-        self.opened.as_ref()
+    pub(crate) fn open_review(&self) -> Option<&ProposalReview> {
+        self.review.as_ref()
     }
 
     /// Returns whether a person reviews a proposal, and does not only see the ghosts of a draft.
     pub(crate) fn is_reviewing(&self) -> bool {
-        self.opened.as_ref().is_some_and(|opened| !opened.is_followed && opened.look != ProposalLook::Edit)
+        self.review.as_ref().is_some_and(|opened| !opened.is_followed && opened.look != ProposalLook::Edit)
     }
 
     pub(crate) fn look(&self) -> ProposalLook {
-        self.opened
+        self.review
             .as_ref()
             .filter(|opened| !opened.is_followed)
             .map_or(ProposalLook::Overlay, |opened| opened.look)
     }
 
     /// The proposed state while the reviewer edits it.
-    pub(crate) fn edited(&self) -> Option<&Arc<ProposedWorkspace>> {
-        self.opened.as_ref().filter(|opened| opened.look == ProposalLook::Edit)?.proposed.as_ref()
+    pub(crate) fn edited_workspace(&self) -> Option<&Arc<ProposedWorkspace>> {
+        self.review.as_ref().filter(|opened| opened.look == ProposalLook::Edit)?.proposed.as_ref()
     }
 
     /// Opens a proposal, or keeps it when it is open already.
     fn open(&mut self, id: ProposalId) {
         self.hidden.remove(&id);
-        match &mut self.opened {
+        match &mut self.review {
             Some(opened) if opened.id() == id => opened.is_followed = false,
-            _ => self.wanted = Some(id),
+            _ => self.selected = Some(id),
         }
     }
 
     fn close(&mut self, cx: &ReviewContext<'_>) {
-        if let Some(opened) = self.opened.take() {
+        if let Some(opened) = self.review.take() {
             let proposal = opened.id();
             self.hidden.insert(proposal);
             cx.request(CloseProposal { proposal }, ReviewReply::Done);
         }
-        self.typed = ReviewInput::default();
+        self.input = ReviewInput::default();
         self.canvases.clear();
-        self.wanted = None;
+        self.selected = None;
     }
 
     pub(crate) fn reset(&mut self) {
@@ -165,8 +165,8 @@ impl ReviewFeature {
         cx: &ReviewContext<'_>,
     ) -> bool {
         let id = details.brief.id;
-        let wanted = self.wanted.take_if(|wanted| *wanted == id).is_some();
-        match &mut self.opened {
+        let wanted = self.selected.take_if(|wanted| *wanted == id).is_some();
+        match &mut self.review {
             Some(opened) if opened.id() == id => opened.receive(details, arrival),
             // A person opened another proposal meanwhile.
             Some(opened) if !wanted && !opened.is_followed => return false,
@@ -174,62 +174,62 @@ impl ReviewFeature {
             _ => {
                 let mut opened = ProposalReview::new(details);
                 opened.is_followed = !wanted;
-                self.opened = Some(opened);
-                self.typed = ReviewInput::default();
+                self.review = Some(opened);
+                self.input = ReviewInput::default();
             }
         }
         let over = |opened: &mut ProposalReview| {
             let brief = &opened.proposal().brief;
             opened.is_followed && brief.state != ProposalState::Draft && !brief.needs_decision()
         };
-        if self.opened.as_mut().is_some_and(over) {
+        if self.review.as_mut().is_some_and(over) {
             self.close(cx);
             return false;
         }
-        self.draw_anew(Some(cx.view.workspace));
+        self.redraw(Some(cx.view.workspace));
         wanted
     }
 
     /// Allows another decision after one that failed.
     fn reset_decision(&mut self) {
-        if let Some(opened) = &mut self.opened {
+        if let Some(opened) = &mut self.review {
             opened.deciding = opened::DecisionStep::Not;
         }
     }
 
     /// Returns whether page images are shown enlarged over the window.
     pub(crate) fn is_enlarging(&self) -> bool {
-        self.opened.as_ref().is_some_and(|opened| opened.pages.is_enlarging())
+        self.review.as_ref().is_some_and(|opened| opened.pages.is_enlarging())
     }
 
     /// Main started the plan of a proposal, or refused it.
     fn finish_plan(&mut self, has_begun: bool) {
-        self.typed.plan.finish(has_begun);
+        self.input.plan.finish(has_begun);
     }
 
     /// Main needs values for these variables before it can plan.
     fn request_values(&mut self, proposal: ProposalId, board: BoardId, secrets: Vec<String>) {
-        if self.opened.as_ref().is_some_and(|opened| opened.id() == proposal) {
-            self.typed.plan.needs(board, secrets);
+        if self.review.as_ref().is_some_and(|opened| opened.id() == proposal) {
+            self.input.plan.require_secrets(board, secrets);
         }
     }
 
     /// Clears a comment that was accepted and restores one that was not.
     fn finish_comment(&mut self, taken: bool) {
-        let said = self.typed.said.take();
-        if let Some(said) = said.filter(|_| !taken && self.typed.comment.is_empty()) {
-            self.typed.comment = said;
+        let said = self.input.restored_comment.take();
+        if let Some(said) = said.filter(|_| !taken && self.input.comment.is_empty()) {
+            self.input.comment = said;
         }
     }
 
     /// Recomputes the proposed state after a change of the workspace or the proposal.
-    pub(crate) fn draw_anew(&mut self, workspace: Option<&ReplicatedWorkspace>) {
-        let (Some(opened), Some(workspace)) = (&mut self.opened, workspace) else { return };
+    pub(crate) fn redraw(&mut self, workspace: Option<&ReplicatedWorkspace>) {
+        let (Some(opened), Some(workspace)) = (&mut self.review, workspace) else { return };
         self.generation = self.generation.wrapping_add(1);
         // A decided proposal has no ghosts.
         let proposed = match opened.is_over() {
             true => None,
-            false => ProposedWorkspace::of(workspace, opened.proposal(), self.generation),
+            false => ProposedWorkspace::build(workspace, opened.proposal(), self.generation),
         };
         if opened.is_over() {
             opened.look = ProposalLook::Overlay;
@@ -263,14 +263,14 @@ impl ReviewFeature {
 
     /// The board to show first: the current one if the proposal touches it, else the first that it touches.
     fn first_board(&self, shown: Option<BoardId>) -> Option<BoardId> {
-        let elements = &self.opened.as_ref()?.proposal().elements;
+        let elements = &self.review.as_ref()?.proposal().elements;
         let boards = || elements.iter().filter_map(|element| element.board);
         shown.filter(|shown| boards().any(|board| board == *shown)).or_else(|| boards().next())
     }
 
     /// The board that an element is on.
     fn board_of(&self, subject: &ProposalSubject) -> Option<BoardId> {
-        self.opened.as_ref()?.element(subject)?.board
+        self.review.as_ref()?.element(subject)?.board
     }
 
     fn receive_history(&mut self, older: Vec<ProposalBrief>) {

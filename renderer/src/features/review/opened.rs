@@ -1,7 +1,7 @@
 //! The open proposal: ticks, confirmations, and whether it is still the version that was shown. Holds the logic of
 //! ticking and deciding; drawing is elsewhere.
 
-use super::{closure::ElementClosure, proposed::ProposedWorkspace, words::harmless};
+use super::{closure::ElementClosure, proposed::ProposedWorkspace, words::sanitise};
 use shared_protocol::{
     ProposalId, ProposalState, ProposalSubject,
     proposal::{ElementChangeKind, ProposedAction, ReviewVerdict, Risk},
@@ -41,7 +41,7 @@ pub(crate) enum DecisionStep {
         fresh: bool,
     },
     /// The decision was sent and cannot be sent twice.
-    Asked,
+    ProposalArguments,
 }
 
 /// The reason that main sent a proposal that is open already.
@@ -61,7 +61,7 @@ pub(crate) struct ProposalReview {
     proposal: ProposalDetails,
     /// A newer version that arrived while this one was shown.
     newer: Option<Box<ProposalDetails>>,
-    chosen: Arc<BTreeSet<ProposalSubject>>,
+    selected: Arc<BTreeSet<ProposalSubject>>,
     confirmed: BTreeSet<ProposalSubject>,
     /// Elements in list order, most severe first.
     order: Vec<usize>,
@@ -92,9 +92,9 @@ pub(crate) struct ProposalReview {
 impl ProposalReview {
     pub(crate) fn new(proposal: ProposalDetails) -> Self {
         let mut opened = Self {
-            proposal: harmless(proposal),
+            proposal: sanitise(proposal),
             newer: None,
-            chosen: Arc::default(),
+            selected: Arc::default(),
             confirmed: BTreeSet::new(),
             order: Vec::new(),
             closure: ElementClosure::default(),
@@ -126,7 +126,7 @@ impl ProposalReview {
         self.proposal.brief.id
     }
 
-    pub(crate) fn newer(&self) -> Option<&ProposalDetails> {
+    pub(crate) fn newer_version(&self) -> Option<&ProposalDetails> {
         self.newer.as_deref()
     }
 
@@ -142,22 +142,22 @@ impl ProposalReview {
         let elements = &self.proposal.elements;
         self.order = (0..elements.len()).collect();
         self.order.sort_by_key(|&index| rank(&elements[index]));
-        self.closure = ElementClosure::of(elements);
+        self.closure = ElementClosure::from_elements(elements);
         self.rows = super::elements::ElementRowHeights::default();
         self.all = Arc::new(elements.iter().map(|element| element.subject.clone()).collect());
     }
 
     /// All elements except layout changes.
-    pub(crate) fn listed(&self) -> impl Iterator<Item = &ProposedElement> {
-        self.ordered().filter(|element| element.kind != ElementChangeKind::Placed)
+    pub(crate) fn listed_elements(&self) -> impl Iterator<Item = &ProposedElement> {
+        self.ordered_elements().filter(|element| element.kind != ElementChangeKind::Placed)
     }
 
     /// Layout changes.
-    pub(crate) fn placed(&self) -> impl Iterator<Item = &ProposedElement> {
-        self.ordered().filter(|element| element.kind == ElementChangeKind::Placed)
+    pub(crate) fn layout_changes(&self) -> impl Iterator<Item = &ProposedElement> {
+        self.ordered_elements().filter(|element| element.kind == ElementChangeKind::Placed)
     }
 
-    fn ordered(&self) -> impl Iterator<Item = &ProposedElement> {
+    fn ordered_elements(&self) -> impl Iterator<Item = &ProposedElement> {
         self.order.iter().filter_map(|&index| self.proposal.elements.get(index))
     }
 
@@ -176,7 +176,8 @@ impl ProposalReview {
 
     /// Moves the focus to the next or previous element and stops at the ends.
     pub(crate) fn step(&mut self, forwards: bool) {
-        let subjects: Vec<&ProposalSubject> = self.ordered().map(|element| &element.subject).collect();
+        let subjects: Vec<&ProposalSubject> =
+            self.ordered_elements().map(|element| &element.subject).collect();
         let at = self.focus.as_ref().and_then(|focus| subjects.iter().position(|other| *other == focus));
         let wanted = match at {
             None => 0,
@@ -184,10 +185,10 @@ impl ProposalReview {
             Some(at) => at.saturating_sub(1),
         };
         let wanted = subjects.get(wanted).map(|subject| (*subject).clone());
-        self.look_at(wanted);
+        self.focus_subject(wanted);
     }
 
-    pub(crate) fn look_at(&mut self, subject: Option<ProposalSubject>) {
+    pub(crate) fn focus_subject(&mut self, subject: Option<ProposalSubject>) {
         self.focus = subject.filter(|subject| self.element(subject).is_some());
         self.go_to_focus = self.focus.is_some();
         self.note = None;
@@ -195,22 +196,22 @@ impl ProposalReview {
 
     // ---- ticks ---------------------------------------------------------------------------------------------------------
 
-    pub(crate) fn chosen(&self) -> &Arc<BTreeSet<ProposalSubject>> {
-        &self.chosen
+    pub(crate) fn selected_subjects(&self) -> &Arc<BTreeSet<ProposalSubject>> {
+        &self.selected
     }
 
     /// The elements drawn as accepted: the chosen ones, or all when nothing can be decided.
-    pub(crate) fn drawn(&self) -> &Arc<BTreeSet<ProposalSubject>> {
-        if self.proposal.brief.needs_decision() && !self.is_followed { &self.chosen } else { &self.all }
+    pub(crate) fn accepted_for_drawing(&self) -> &Arc<BTreeSet<ProposalSubject>> {
+        if self.proposal.brief.needs_decision() && !self.is_followed { &self.selected } else { &self.all }
     }
 
-    pub(crate) fn is_chosen(&self, subject: &ProposalSubject) -> bool {
-        self.chosen.contains(subject)
+    pub(crate) fn is_selected(&self, subject: &ProposalSubject) -> bool {
+        self.selected.contains(subject)
     }
 
     /// States that consequences are for all changes when only some are ticked: `For all 11 changes; 5 are ticked`.
     pub(crate) fn partial_scope(&self, start: &str) -> Option<String> {
-        let (chosen, all) = (self.chosen.len(), self.proposal.elements.len());
+        let (chosen, all) = (self.selected.len(), self.proposal.elements.len());
         let is_partial = self.proposal.brief.needs_decision() && chosen < all;
         let changes = if all == 1 { "the 1 change".to_owned() } else { format!("all {all} changes") };
         let are = if chosen == 1 { "is" } else { "are" };
@@ -232,7 +233,7 @@ impl ProposalReview {
         let out = elements.iter().enumerate().filter(|(_, element)| out(element)).map(|(place, _)| place);
         let out = self.closure.with_dependents(out, |_| true);
         let taken = elements.iter().enumerate().filter(|(place, _)| !out.contains(place));
-        self.chosen = Arc::new(taken.map(|(_, element)| element.subject.clone()).collect());
+        self.selected = Arc::new(taken.map(|(_, element)| element.subject.clone()).collect());
     }
 
     fn is_unconfirmed(&self, element: &ProposedElement) -> bool {
@@ -247,7 +248,7 @@ impl ProposalReview {
     /// side effects; the note names them. Neither ticks a removal, nor a side effect without its cause.
     pub(crate) fn tick(&mut self, subject: &ProposalSubject) {
         let Some(place) = self.closure.place(subject) else { return };
-        if self.is_chosen(subject) {
+        if self.is_selected(subject) {
             return self.untick(place);
         }
         if let Some(cause) = self.missing_cause(place).map(|cause| cause.subject.clone()) {
@@ -262,12 +263,12 @@ impl ProposalReview {
             return self.point_at_grave(subject, grave);
         }
         let along: Vec<&ProposedElement> =
-            self.elements_at(&needed).filter(|element| !self.is_chosen(&element.subject)).collect();
+            self.elements_at(&needed).filter(|element| !self.is_selected(&element.subject)).collect();
         let others = along.iter().filter(|element| element.subject != *subject);
-        let note = told("Also ticked as a dependency", others.map(|element| element.text.as_str()));
+        let note = join_others("Also ticked as a dependency", others.map(|element| element.text.as_str()));
         let along: Vec<ProposalSubject> = along.into_iter().map(|element| element.subject.clone()).collect();
         self.note = note;
-        Arc::make_mut(&mut self.chosen).extend(along);
+        Arc::make_mut(&mut self.selected).extend(along);
     }
 
     fn point_at_grave(&mut self, subject: &ProposalSubject, grave: ProposalSubject) {
@@ -281,7 +282,7 @@ impl ProposalReview {
 
     /// Opens the row of a removal, with the keyboard on the button that confirms it.
     fn open_gesture(&mut self, removal: ProposalSubject) {
-        self.look_at(Some(removal));
+        self.focus_subject(Some(removal));
         self.go_to_gesture = true;
     }
 
@@ -294,7 +295,7 @@ impl ProposalReview {
     fn missing_cause(&self, place: usize) -> Option<&ProposedElement> {
         let elements = &self.proposal.elements;
         let is_chosen =
-            |place: &usize| elements.get(*place).is_some_and(|element| self.is_chosen(&element.subject));
+            |place: &usize| elements.get(*place).is_some_and(|element| self.is_selected(&element.subject));
         let (mut at, mut seen) = (place, BTreeSet::new());
         while let Some(cause) = self.closure.causes(at).first()
             && !self.closure.causes(at).iter().any(is_chosen)
@@ -314,18 +315,18 @@ impl ProposalReview {
     fn untick(&mut self, place: usize) {
         let elements = &self.proposal.elements;
         let is_chosen =
-            |place: usize| elements.get(place).is_some_and(|element| self.is_chosen(&element.subject));
+            |place: usize| elements.get(place).is_some_and(|element| self.is_selected(&element.subject));
         let dependents = self.closure.with_dependents([place], is_chosen);
         let gone: Vec<ProposalSubject> = self
             .elements_at(&dependents)
-            .filter(|element| self.is_chosen(&element.subject))
+            .filter(|element| self.is_selected(&element.subject))
             .map(|element| element.subject.clone())
             .collect();
         let own = self.proposal.elements.get(place).map(|element| &element.subject);
         let others =
             gone.iter().filter(|subject| Some(*subject) != own).filter_map(|subject| self.element(subject));
-        self.note = told("Also unticked as a dependent", others.map(|element| element.text.as_str()));
-        let chosen = Arc::make_mut(&mut self.chosen);
+        self.note = join_others("Also unticked as a dependent", others.map(|element| element.text.as_str()));
+        let chosen = Arc::make_mut(&mut self.selected);
         for subject in &gone {
             chosen.remove(subject);
             self.confirmed.remove(subject);
@@ -339,18 +340,19 @@ impl ProposalReview {
         let together: Vec<ProposalSubject> =
             self.elements_at(&together).map(|element| element.subject.clone()).collect();
         self.confirmed.extend(together);
-        if !self.is_chosen(subject) {
+        if !self.is_selected(subject) {
             self.tick(subject);
         }
     }
 
     /// Ticks or unticks all layout changes.
     pub(crate) fn tick_placed(&mut self, on: bool) {
-        let placed: Vec<ProposalSubject> = self.placed().map(|element| element.subject.clone()).collect();
+        let placed: Vec<ProposalSubject> =
+            self.layout_changes().map(|element| element.subject.clone()).collect();
         for subject in
-            placed.iter().filter(|subject| self.is_chosen(subject) != on).cloned().collect::<Vec<_>>()
+            placed.iter().filter(|subject| self.is_selected(subject) != on).cloned().collect::<Vec<_>>()
         {
-            if self.is_chosen(&subject) != on {
+            if self.is_selected(&subject) != on {
                 self.tick(&subject);
             }
         }
@@ -371,7 +373,7 @@ impl ProposalReview {
     /// Takes a newer version. The version that is shown is replaced only if it looks the same or the reviewer asked
     /// for the new one.
     pub(crate) fn receive(&mut self, now: ProposalDetails, arrival: ProposalArrival) {
-        let now = harmless(now);
+        let now = sanitise(now);
         let is_watched = matches!(self.proposal.brief.state, ProposalState::Draft) || self.is_followed;
         // A decided proposal needs no protection against changes.
         let is_over = !now.brief.needs_decision() && now.brief.state != ProposalState::Draft;
@@ -387,7 +389,7 @@ impl ProposalReview {
     }
 
     /// Shows the newer version after the reviewer has read the differences.
-    pub(crate) fn look_at_newer(&mut self) {
+    pub(crate) fn show_newer(&mut self) {
         if let Some(newer) = self.newer.take() {
             self.replace(*newer, ProposalArrival::News);
         }
@@ -403,7 +405,7 @@ impl ProposalReview {
         self.deciding = DecisionStep::Not;
         self.sort();
         let was_draft = matches!(before.brief.state, ProposalState::Draft);
-        let old = by_subject(&before.elements);
+        let old = elements_by_subject(&before.elements);
         let same = |element: &ProposedElement| old.get(&element.subject).is_some_and(|old| *old == element);
         // The reviewer edited the version that they saw, so all differences are theirs. A stale version was also
         // rebased on changes of others.
@@ -414,7 +416,7 @@ impl ProposalReview {
             .elements
             .iter()
             .filter(|element| match same(element) {
-                true => was_draft || self.chosen.contains(&element.subject),
+                true => was_draft || self.selected.contains(&element.subject),
                 false => was_draft || was_edited,
             })
             .map(|element| element.subject.clone())
@@ -429,7 +431,7 @@ impl ProposalReview {
     }
 
     /// The differences of the newer version, each with its kind.
-    pub(crate) fn what_changed(&self) -> Vec<(ElementChangeKind, String)> {
+    pub(crate) fn describe_changes_since(&self) -> Vec<(ElementChangeKind, String)> {
         let Some(newer) = &self.newer else { return Vec::new() };
         let old = |subject: &ProposalSubject| self.element(subject);
         let mut changed: Vec<(ElementChangeKind, String)> = newer
@@ -443,7 +445,7 @@ impl ProposalReview {
                 Some(_) => None,
             })
             .collect();
-        let now = by_subject(&newer.elements);
+        let now = elements_by_subject(&newer.elements);
         let still = |element: &&ProposedElement| now.contains_key(&element.subject);
         let gone = self.proposal.elements.iter().filter(|element| !still(element));
         changed
@@ -481,8 +483,8 @@ impl ProposalReview {
 
     fn clear_gesture(&mut self) {
         self.confirmed.remove(&ProposalSubject::Act);
-        Arc::make_mut(&mut self.chosen).remove(&ProposalSubject::Act);
-        if self.deciding != DecisionStep::Asked {
+        Arc::make_mut(&mut self.selected).remove(&ProposalSubject::Act);
+        if self.deciding != DecisionStep::ProposalArguments {
             self.deciding = DecisionStep::Not;
         }
     }
@@ -490,7 +492,7 @@ impl ProposalReview {
     // ---- deciding -------------------------------------------------------------------------------------------------------
 
     /// Returns why nothing can be decided now; `stamp` is the newest from main.
-    pub(crate) fn why_not(&self, stamp: Option<u64>, now: u64) -> Option<String> {
+    pub(crate) fn decision_blocker(&self, stamp: Option<u64>, now: u64) -> Option<String> {
         let brief = &self.proposal.brief;
         match &brief.state {
             ProposalState::Draft => return Some("The proposal is a draft.".to_owned()),
@@ -506,14 +508,14 @@ impl ProposalReview {
         if brief.expires <= now {
             return Some("The proposal has expired.".to_owned());
         }
-        if self.deciding == DecisionStep::Asked {
+        if self.deciding == DecisionStep::ProposalArguments {
             return Some("The decision is being saved.".to_owned());
         }
         None
     }
 
     /// Returns why the proposal cannot be accepted although it can be decided.
-    pub(crate) fn why_not_accept(&self) -> Option<String> {
+    pub(crate) fn accept_blocker(&self) -> Option<String> {
         if !self.proposal.conflicts.is_empty() {
             return Some("The proposal conflicts with the current workspace.".to_owned());
         }
@@ -523,7 +525,7 @@ impl ProposalReview {
         if let Some(why) = super::request_plan::obstacle(self) {
             return Some(why);
         }
-        if self.chosen.is_empty() {
+        if self.selected.is_empty() {
             return Some("Nothing is ticked.".to_owned());
         }
         None
@@ -531,9 +533,9 @@ impl ProposalReview {
 
     /// The decision about exactly the changes that are shown and ticked.
     pub(crate) fn verdict(&self) -> ReviewVerdict {
-        let all = self.chosen.len() == self.proposal.elements.len();
-        let chosen = (!all).then(|| (*self.chosen).clone());
-        let confirmed = self.confirmed.intersection(&self.chosen).cloned().collect();
+        let all = self.selected.len() == self.proposal.elements.len();
+        let chosen = (!all).then(|| (*self.selected).clone());
+        let confirmed = self.confirmed.intersection(&self.selected).cloned().collect();
         self.proposal.verdict(chosen, confirmed)
     }
 }
@@ -547,12 +549,12 @@ fn is_same(a: &ProposalDetails, b: &ProposalDetails) -> bool {
         && a.brief.title == b.brief.title
 }
 
-fn by_subject(elements: &[ProposedElement]) -> BTreeMap<&ProposalSubject, &ProposedElement> {
+fn elements_by_subject(elements: &[ProposedElement]) -> BTreeMap<&ProposalSubject, &ProposedElement> {
     elements.iter().map(|element| (&element.subject, element)).collect()
 }
 
 /// Names a few of the other elements; `None` when there are none.
-fn told<'a>(what: &str, others: impl Iterator<Item = &'a str>) -> Option<String> {
+fn join_others<'a>(what: &str, others: impl Iterator<Item = &'a str>) -> Option<String> {
     const MAX_NAMES: usize = 4;
     let others: Vec<&str> = others.collect();
     let shown = others.iter().take(MAX_NAMES).copied().collect::<Vec<_>>().join("; ");

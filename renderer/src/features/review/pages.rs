@@ -11,7 +11,7 @@ use egui::{
     Color32, ColorImage, Context, CornerRadius, Id, Rect, Response, RichText, Role, Sense, Stroke,
     StrokeKind, TextureHandle, TextureOptions, Ui, Vec2, WidgetInfo, pos2, vec2,
 };
-use shared_protocol::text::counted;
+use shared_protocol::text::count_noun;
 use shared_protocol::{
     NodeId,
     decisions::DrawPagePictures,
@@ -32,9 +32,9 @@ const GAP: f32 = 8.0;
 #[derive(Default)]
 pub(super) struct PageComparison {
     /// The content and the theme of the images.
-    of: Option<(ContentHash, bool)>,
-    asked: Option<NodeId>,
-    known: BTreeMap<NodeId, PagePair>,
+    subject: Option<(ContentHash, bool)>,
+    requested: Option<NodeId>,
+    pages: BTreeMap<NodeId, PagePair>,
     enlarged: Option<NodeId>,
 }
 
@@ -51,12 +51,15 @@ enum PageImage {
 
 impl std::fmt::Debug for PageComparison {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Pages").field("of", &self.of).field("asked", &self.asked).finish_non_exhaustive()
+        f.debug_struct("Pages")
+            .field("of", &self.subject)
+            .field("asked", &self.requested)
+            .finish_non_exhaustive()
     }
 }
 
 impl PageImage {
-    fn of(look: PageRendering, context: &Context) -> Self {
+    fn upload(look: PageRendering, context: &Context) -> Self {
         match look {
             PageRendering::Absent => Self::Absent,
             PageRendering::Failed(why) => Self::Failed(words::line(&why)),
@@ -77,15 +80,15 @@ impl ProposalReview {
         if proposal != self.id() || hash != self.proposal().hash {
             return;
         }
-        self.pages.asked.take_if(|asked| *asked == page);
+        self.pages.requested.take_if(|asked| *asked == page);
         let is_same = matches!((&now, &proposed), (PageRendering::Drawn(now), PageRendering::Drawn(then)) if now == then);
-        let (now, proposed) = (PageImage::of(now, context), PageImage::of(proposed, context));
-        self.pages.known.insert(page, PagePair::Both { now, proposed, is_same });
+        let (now, proposed) = (PageImage::upload(now, context), PageImage::upload(proposed, context));
+        self.pages.pages.insert(page, PagePair::Both { now, proposed, is_same });
     }
 
     pub(crate) fn without_page(&mut self) {
-        if let Some(page) = self.pages.asked.take() {
-            self.pages.known.insert(page, PagePair::Not("No image available.".to_owned()));
+        if let Some(page) = self.pages.requested.take() {
+            self.pages.pages.insert(page, PagePair::Not("No image available.".to_owned()));
         }
     }
 }
@@ -105,10 +108,10 @@ impl PageComparison {
         if all.pages.is_empty() {
             return;
         }
-        self.ask(all, cx.view.theme.dark, cx);
+        self.request_missing_page(all, cx.view.theme.dark, cx);
         ui.add_space(6.0);
         let count = all.pages.len() + all.more_pages as usize;
-        let words = format!("{} would look different", counted(count, "page"));
+        let words = format!("{} would look different", count_noun(count, "page"));
         ui.label(RichText::new(words).small());
         scope_ui(ui, cx.view.theme, scope);
         for page in &all.pages {
@@ -123,16 +126,16 @@ impl PageComparison {
     }
 
     /// Requests the first missing page, unless another one is being drawn.
-    fn ask(&mut self, all: &ProposalConsequences, dark: bool, cx: &ReviewContext<'_>) {
-        if self.of != Some((all.hash, dark)) {
-            *self = Self { of: Some((all.hash, dark)), ..Self::default() };
+    fn request_missing_page(&mut self, all: &ProposalConsequences, dark: bool, cx: &ReviewContext<'_>) {
+        if self.subject != Some((all.hash, dark)) {
+            *self = Self { subject: Some((all.hash, dark)), ..Self::default() };
         }
         let (width, height, scale) = SCREEN;
-        let missing = all.pages.iter().find(|page| !self.known.contains_key(&page.page));
+        let missing = all.pages.iter().find(|page| !self.pages.contains_key(&page.page));
         if let (None, Some(page), Some(screen)) =
-            (self.asked, missing, PreviewScreen::new(width, height, scale, dark))
+            (self.requested, missing, PreviewScreen::new(width, height, scale, dark))
         {
-            self.asked = Some(page.page);
+            self.requested = Some(page.page);
             let (proposal, hash, page) = (all.proposal, all.hash, page.page);
             cx.request(DrawPagePictures { proposal, hash, page, screen }, ReviewReply::Pages);
         }
@@ -143,11 +146,11 @@ impl PageComparison {
         let title = words::line(&page.title);
         ui.add(egui::Label::new(RichText::new(&title).strong()).truncate());
         ui.add_space(2.0);
-        let known = self.known.get(&page.page);
+        let known = self.pages.get(&page.page);
         if let Some(PagePair::Not(why)) = known {
             muted_ui(ui, theme, why);
             if ui.small_button("Render").clicked() {
-                self.known.remove(&page.page);
+                self.pages.remove(&page.page);
             }
             return;
         }
@@ -181,7 +184,7 @@ impl PageComparison {
     }
 
     fn enlarged_ui(&mut self, context: &Context, theme: &WorkbenchTheme, page: &TouchedPage) {
-        let Some(PagePair::Both { now, proposed, .. }) = self.known.get(&page.page) else {
+        let Some(PagePair::Both { now, proposed, .. }) = self.pages.get(&page.page) else {
             self.enlarged = None;
             return;
         };

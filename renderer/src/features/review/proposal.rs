@@ -8,14 +8,14 @@ use super::{
 use crate::{
     features::review::{ReviewContext, ReviewReply},
     panel_id::PanelId,
-    tour::targets::{TourTarget, mark},
+    tour::targets::{TourTarget, record_target},
     view::{FrameView, WindowAction},
     widgets::{disclosure_ui, empty_state_ui, muted_ui, paint_severity},
-    wording::now,
+    wording::unix_millis,
 };
 use canvas::ChangeSign;
 use egui::{CornerRadius, Frame, Margin, Panel, RichText, Sense, Stroke, Ui, vec2};
-use shared_protocol::text::counted;
+use shared_protocol::text::count_noun;
 use shared_protocol::{ProposalState, decisions::RebaseProposal, messages::ProblemSeverity};
 
 /// The maximum number of listed reasons.
@@ -23,7 +23,7 @@ const MAX_REASONS: usize = 12;
 
 impl ReviewFeature {
     pub(crate) fn proposal_ui(&mut self, ui: &mut Ui, cx: &ReviewContext<'_>) {
-        let Self { opened, typed, .. } = self;
+        let Self { review: opened, input: typed, .. } = self;
         let Some(opened) = opened.as_mut() else {
             empty_state_ui(ui, cx.view.theme, "No proposal is open", "Open one from the review queue.");
             ui.vertical_centered(|ui| {
@@ -36,7 +36,7 @@ impl ReviewFeature {
         opened.follow_plan(&cx.view.terraform.requests);
         let stamp =
             cx.view.review.proposals.iter().find(|brief| brief.id == opened.id()).map(|brief| brief.stamp);
-        let why_not = opened.why_not(stamp, now());
+        let decision_blocker = opened.decision_blocker(stamp, unix_millis());
         let frame = Frame::new().fill(cx.view.theme.surface_panel).inner_margin(Margin {
             left: 0,
             right: 0,
@@ -45,9 +45,9 @@ impl ReviewFeature {
         });
         if !opened.is_over() {
             let decision = Panel::bottom("decision").frame(frame).show(ui, |ui| {
-                decide::decide_ui(ui, cx, opened, why_not.as_deref());
+                decide::decide_ui(ui, cx, opened, decision_blocker.as_deref());
             });
-            mark(ui, TourTarget::Decision, decision.response.rect);
+            record_target(ui, TourTarget::Decision, decision.response.rect);
         }
         egui::CentralPanel::no_frame().show(ui, |ui| {
             let mut area = egui::ScrollArea::vertical().auto_shrink([false, false]).id_salt(opened.id());
@@ -79,7 +79,7 @@ impl ReviewFeature {
 
 /// Warnings that come before everything else.
 fn banner_ui(ui: &mut Ui, cx: &ReviewContext<'_>, opened: &mut ProposalReview) {
-    if opened.newer().is_some() {
+    if opened.newer_version().is_some() {
         return changed_ui(ui, cx.view, opened);
     }
     let brief = &opened.proposal().brief;
@@ -116,13 +116,13 @@ fn banner_ui(ui: &mut Ui, cx: &ReviewContext<'_>, opened: &mut ProposalReview) {
 
 /// Lists the differences of a newer version. Nothing can be decided before the reviewer has opened it.
 fn changed_ui(ui: &mut Ui, view: &FrameView<'_>, opened: &mut ProposalReview) {
-    let changed = opened.what_changed();
-    let version = opened.newer().map_or(0, |newer| newer.brief.version);
+    let changed = opened.describe_changes_since();
+    let version = opened.newer_version().map_or(0, |newer| newer.brief.version);
     let mut looked = false;
     notice_ui(ui, view, "Changed while you were reviewing", |ui| {
         for (kind, text) in changed.iter().take(MAX_REASONS) {
             ui.horizontal_top(|ui| {
-                header::sign_ui(ui, view.theme, ChangeSign::of(*kind), 5.5);
+                header::sign_ui(ui, view.theme, ChangeSign::from_kind(*kind), 5.5);
                 ui.add(egui::Label::new(RichText::new(text).small()).wrap());
             });
         }
@@ -132,7 +132,7 @@ fn changed_ui(ui: &mut Ui, view: &FrameView<'_>, opened: &mut ProposalReview) {
         looked = ui.button(format!("View version {version}")).clicked();
     });
     if looked {
-        opened.look_at_newer();
+        opened.show_newer();
     }
 }
 
@@ -181,7 +181,7 @@ fn steps_ui(ui: &mut Ui, view: &FrameView<'_>, opened: &ProposalReview, typed: &
             ui.add(egui::Label::new(RichText::new(text).small().color(view.theme.text_muted)).wrap());
         }
         if steps.len() > 200 {
-            muted_ui(ui, view.theme, format!("and {}", counted(steps.len() - 200, "more step")));
+            muted_ui(ui, view.theme, format!("and {}", count_noun(steps.len() - 200, "more step")));
         }
     } else {
         typed.shows.remove("steps");

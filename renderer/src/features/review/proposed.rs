@@ -2,7 +2,7 @@
 //! only shown; nothing changes.
 
 use crate::replica::ReplicatedWorkspace;
-use authority::{ProblemIndex, Snapshot, proposals::ProposedState};
+use authority::{ProblemIndex, Snapshot, proposals::ProposalOverlay};
 use canvas::ProposedBoard;
 use shared_protocol::{BoardId, review::ProposalDetails};
 use std::{
@@ -21,19 +21,19 @@ pub(crate) struct ProposedWorkspace {
 
 impl ProposedWorkspace {
     /// Returns `None` when the changes do not apply to the workspace.
-    pub(crate) fn of(
+    pub(crate) fn build(
         workspace: &ReplicatedWorkspace,
         proposal: &ProposalDetails,
         generation: u32,
     ) -> Option<Self> {
         let before = &workspace.snapshot;
-        let after = applied(before, proposal)?;
+        let after = apply_proposal(before, proposal)?;
         let mut problems = workspace.problems.clone();
         problems.update(&after, &proposal.changes);
         let touched: BTreeSet<BoardId> =
             proposal.elements.iter().filter_map(|element| element.board).collect();
         let drawn = |board: BoardId| {
-            let proposed = ProposedBoard::of(before, &after, board, &proposal.elements, generation);
+            let proposed = ProposedBoard::build(before, &after, board, &proposal.elements, generation);
             (board, Arc::new(proposed))
         };
         let boards = touched.into_iter().map(drawn).collect();
@@ -46,11 +46,11 @@ impl ProposedWorkspace {
     }
 }
 
-fn applied(before: &Snapshot, proposal: &ProposalDetails) -> Option<Snapshot> {
+fn apply_proposal(before: &Snapshot, proposal: &ProposalDetails) -> Option<Snapshot> {
     let mut after = before.clone();
     match after.apply(before.revision().next(), &proposal.changes) {
         Ok(()) => Some(after),
         // The replica has moved on: draws the part that still applies.
-        Err(_) => ProposedState::rebase_strict(before, &proposal.changes).ok().map(|overlay| overlay.state),
+        Err(_) => ProposalOverlay::rebase_strict(before, &proposal.changes).ok().map(|overlay| overlay.state),
     }
 }

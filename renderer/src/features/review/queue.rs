@@ -10,7 +10,7 @@ use crate::{
     features::review::{ReviewContext, ReviewMessage, ReviewReply},
     view::WindowAction,
     widgets::{body_font, disclosure_ui, empty_state_ui, focus_ring, muted_ui, paint_line, small_font},
-    wording::{ago, now},
+    wording::{ago, unix_millis},
 };
 use canvas::theme::WorkbenchTheme;
 use egui::{Align2, CornerRadius, Rect, RichText, Role, Sense, Ui, WidgetInfo, pos2, vec2};
@@ -38,8 +38,8 @@ impl ReviewFeature {
         if proposals.is_empty() {
             return empty_ui(ui, cx);
         }
-        let open = self.opened.as_ref().map(super::ProposalReview::id);
-        let now = now();
+        let open = self.review.as_ref().map(super::ProposalReview::id);
+        let now = unix_millis();
         let waiting = proposals.iter().filter(|brief| brief.needs_decision());
         let drafts = proposals.iter().filter(|brief| brief.state == ProposalState::Draft);
         let is_decided =
@@ -112,7 +112,7 @@ fn empty_ui(ui: &mut Ui, cx: &ReviewContext<'_>) {
                 cx.act(WindowAction::request(SetAgentMode { mode: McpMode::Guarded }));
             }
             if ui.button("Connect an agent").clicked() {
-                cx.act(WindowAction::Do(CommandId::SetupGuide));
+                cx.act(CommandId::SetupGuide);
             }
         });
     });
@@ -169,7 +169,7 @@ fn row_ui(ui: &mut Ui, cx: &ReviewContext<'_>, brief: &ProposalBrief, is_open: b
     );
     counts_ui(&mut line, theme, brief);
     let rest = bottom.with_min_x(line.min_rect().right() + 8.0);
-    paint_line(ui, rest, Align2::LEFT_CENTER, &standing(brief, now), small_font(ui), theme.text_muted);
+    paint_line(ui, rest, Align2::LEFT_CENTER, &describe_brief(brief, now), small_font(ui), theme.text_muted);
     let room = Rect::from_center_size(
         pos2(rect.right() - BUTTON / 2.0 - 4.0, rect.center().y),
         vec2(BUTTON - 8.0, 24.0),
@@ -201,8 +201,8 @@ fn button_ui(ui: &mut Ui, brief: &ProposalBrief, size: egui::Vec2, cx: &ReviewCo
 }
 
 /// Proposer, age and state.
-fn standing(brief: &ProposalBrief, now: u64) -> String {
-    let who = words::unverified(&brief.proposer);
+fn describe_brief(brief: &ProposalBrief, now: u64) -> String {
+    let who = words::proposer_label(&brief.proposer);
     let age = ago(now, brief.created);
     let state = match &brief.state {
         ProposalState::Draft => "draft".to_owned(),
@@ -222,7 +222,7 @@ fn standing(brief: &ProposalBrief, now: u64) -> String {
     let state = if brief.is_partly_accepted() { format!("partly accepted · {state}") } else { state };
     let comments = match brief.comments {
         0 => String::new(),
-        count => format!(" · {}", shared_protocol::text::counted(count as usize, "comment")),
+        count => format!(" · {}", shared_protocol::text::count_noun(count as usize, "comment")),
     };
     format!("{who} · {age} · {state}{comments}")
 }

@@ -77,7 +77,7 @@ pub(super) fn plan_ui(ui: &mut Ui, cx: &ReviewContext<'_>, opened: &ProposalRevi
             if changes.is_empty() {
                 ui.label("No changes: the real resources match the board.");
             } else {
-                ui.label(run_words::to_do(*counts));
+                ui.label(run_words::describe_planned(*counts));
             }
             for change in changes {
                 change_ui(ui, cx, *board, change, typed);

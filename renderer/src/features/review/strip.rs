@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     features::review::{ReviewContext, ReviewMessage},
-    tour::targets::{TourTarget, mark},
+    tour::targets::{TourTarget, record_target},
     view::FrameView,
     widgets::close_button_ui,
 };
@@ -17,7 +17,7 @@ use shared_protocol::ProposalState;
 impl ReviewFeature {
     /// Returns whether the button that shows the proposed state is held down. `blinking`: it is shown now.
     pub(crate) fn strip_ui(&mut self, ui: &mut Ui, cx: &ReviewContext<'_>, blinking: bool) -> bool {
-        let Some(opened) = &mut self.opened else { return false };
+        let Some(opened) = &mut self.review else { return false };
         let theme = cx.view.theme;
         let frame = Frame::new().fill(theme.selection).inner_margin(Margin::symmetric(12, 4));
         let held = frame.show(ui, |ui| {
@@ -32,7 +32,7 @@ impl ReviewFeature {
                     let held = if opened.is_over() {
                         false
                     } else if opened.is_followed {
-                        followed_ui(ui, opened, cx);
+                        follow_notice_ui(ui, opened, cx);
                         false
                     } else {
                         looks_ui(ui, opened)
@@ -46,7 +46,7 @@ impl ReviewFeature {
             })
             .inner
         });
-        mark(ui, TourTarget::Ghosts, held.response.rect);
+        record_target(ui, TourTarget::Ghosts, held.response.rect);
         held.inner
     }
 }
@@ -64,21 +64,21 @@ fn title_ui(ui: &mut Ui, view: &FrameView<'_>, opened: &ProposalReview, blinking
     let here = opened.proposed.as_ref().zip(view.board).and_then(|(proposed, board)| proposed.board(board));
     let shows_all = blinking || opened.look == ProposalLook::SideBySide;
     if here.is_none() && opened.proposed.is_some() {
-        aside_ui(ui, view, "· nothing on this board".to_owned());
+        truncated_note_ui(ui, view, "· nothing on this board".to_owned());
     } else if let Some(scope) = opened.partial_scope("· For").filter(|_| shows_all) {
         let text = RichText::new(scope).small().color(view.theme.warning);
         ui.add(egui::Label::new(text).truncate());
     } else if opened.is_followed {
-        aside_ui(ui, view, format!("· {}", words::unverified(&brief.proposer)));
+        truncated_note_ui(ui, view, format!("· {}", words::proposer_label(&brief.proposer)));
     }
 }
 
 /// Truncates where a narrow board has no room.
-fn aside_ui(ui: &mut Ui, view: &FrameView<'_>, text: String) {
+fn truncated_note_ui(ui: &mut Ui, view: &FrameView<'_>, text: String) {
     ui.add(egui::Label::new(RichText::new(text).small().color(view.theme.text_muted)).truncate());
 }
 
-fn followed_ui(ui: &mut Ui, opened: &ProposalReview, cx: &ReviewContext<'_>) {
+fn follow_notice_ui(ui: &mut Ui, opened: &ProposalReview, cx: &ReviewContext<'_>) {
     let text = if opened.proposal().brief.needs_decision() { "Review…" } else { "Open" };
     if ui.button(text).clicked() {
         cx.send(ReviewMessage::Open(opened.id()));

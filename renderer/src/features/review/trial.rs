@@ -7,11 +7,11 @@ use crate::{
         review::{ReviewContext, ReviewMessage, ReviewReply},
         terraform::{rank, words as run_words},
     },
-    terraform_answers::is_going,
+    terraform_answers::is_in_progress,
     tour::targets::{TourTarget, bring_into_view, mark_button},
     view::{FrameView, WindowAction},
     widgets::{disclosure_ui, focus_stroke, muted_ui, paint_severity},
-    wording::now,
+    wording::unix_millis,
 };
 use authority::Snapshot;
 use canvas::{action_colour, paint_action, planned_words, theme::WorkbenchTheme};
@@ -19,7 +19,6 @@ use egui::{
     CornerRadius, Frame, Margin, Rect, Response, RichText, Role, Sense, TextEdit, Ui, WidgetInfo,
     response::Flags, vec2,
 };
-use shared_protocol::text::counted;
 use shared_protocol::{
     BoardId, ProposalId, ProposalSubject,
     decisions::PlanProposal,
@@ -29,6 +28,7 @@ use shared_protocol::{
     terraform::{
         PlanAttribute, PlanChange, PlannedAction, TerraformOperation, TerraformRunState, TrialPlanView,
     },
+    text::count_noun,
 };
 
 /// The maximum numbers of listed resources, attributes, output lines and findings.
@@ -86,7 +86,7 @@ impl TrialPlanForm {
     }
 
     /// Nothing runs before these variables have a value.
-    pub(super) fn needs(&mut self, board: BoardId, secrets: Vec<String>) {
+    pub(super) fn require_secrets(&mut self, board: BoardId, secrets: Vec<String>) {
         let values = secrets.into_iter().map(|name| (words::line(&name), String::new())).collect();
         *self = Self { board: Some(board), values, is_asked: false };
     }
@@ -103,7 +103,7 @@ pub(super) struct TrialPlanTarget {
 }
 
 /// Marks a button as a target of the tour and of commands. Returns its place when it got the keyboard in this frame.
-fn lead_to(ui: &Ui, place: TourTarget, button: &Response) -> Option<Rect> {
+fn mark_target(ui: &Ui, place: TourTarget, button: &Response) -> Option<Rect> {
     let has_keyboard = || ui.memory(|memory| memory.has_focus(button.id));
     if has_keyboard() {
         // In an unfocused window a response never reports focus, and the panel would scroll to the button for ever.
@@ -138,20 +138,20 @@ pub(super) fn trial_ui(
     if let Some(trial) = trial {
         result_ui(ui, cx, planned, trial, typed);
     }
-    if trial.is_some_and(|trial| is_going(&trial.run)) {
+    if trial.is_some_and(|trial| is_in_progress(&trial.run)) {
         return None;
     }
     ui.add_space(4.0);
     if typed.plan.is_for(planned.board) {
         return form_ui(ui, cx, planned, &mut typed.plan, form_words(planned));
     }
-    let is_other_going = cx.view.terraform.trials.iter().any(|trial| is_going(&trial.run));
+    let is_other_going = cx.view.terraform.trials.iter().any(|trial| is_in_progress(&trial.run));
     let text = if trial.is_some() { "Plan again…" } else { "Plan…" };
     let button = ui.add_enabled(!is_other_going, egui::Button::new(text));
     let button = button
         .on_hover_text("Plans the accepted state with Terraform. Nothing is changed.")
         .on_disabled_hover_text("Another trial plan is running.");
-    let led_to = lead_to(ui, TourTarget::Plan, &button);
+    let led_to = mark_target(ui, TourTarget::Plan, &button);
     if button.clicked() {
         typed.plan = TrialPlanForm { board: Some(planned.board), ..TrialPlanForm::default() };
         bring_into_view(ui.ctx(), TourTarget::PlanNow);
@@ -197,7 +197,8 @@ pub(super) fn form_ui(
                 .fill(cx.view.theme.accent);
             let plan = ui.add_enabled(!form.is_asked && !is_missing, button);
             // A command that leads to the plan leads to this button while the question is open.
-            let led_to = lead_to(ui, TourTarget::PlanNow, &plan).or(lead_to(ui, TourTarget::Plan, &plan));
+            let led_to =
+                mark_target(ui, TourTarget::PlanNow, &plan).or(mark_target(ui, TourTarget::Plan, &plan));
             if plan.clicked() {
                 form.is_asked = true;
                 let secrets = std::mem::take(&mut form.values);
@@ -229,12 +230,12 @@ fn result_ui(
             }
         };
         warning_ui(ui, theme, ProblemSeverity::Warning, &text);
-    } else if trial.over != cx.view.snapshot.revision() && !is_going(&trial.run) {
+    } else if trial.over != cx.view.snapshot.revision() && !is_in_progress(&trial.run) {
         muted_ui(ui, theme, "The workspace has changed since this plan was made.");
     }
     match trial.run.state {
-        TerraformRunState::Running | TerraformRunState::Cancelling => going_ui(ui, trial, cx),
-        TerraformRunState::Succeeded { .. } => found_ui(ui, cx, trial, typed),
+        TerraformRunState::Running | TerraformRunState::Cancelling => running_trial_ui(ui, trial, cx),
+        TerraformRunState::Succeeded { .. } => trial_result_ui(ui, cx, trial, typed),
         TerraformRunState::Cancelled { .. } => drop(muted_ui(ui, theme, "Plan: cancelled.")),
         TerraformRunState::Failed { .. } | TerraformRunState::Interrupted => {
             warning_ui(ui, theme, ProblemSeverity::Error, "Plan: Terraform failed");
@@ -250,10 +251,10 @@ fn result_ui(
     output_ui(ui, cx.view, trial, typed);
 }
 
-fn going_ui(ui: &mut Ui, trial: &TrialPlanView, cx: &ReviewContext<'_>) {
+fn running_trial_ui(ui: &mut Ui, trial: &TrialPlanView, cx: &ReviewContext<'_>) {
     let run = &trial.run;
     ui.horizontal_wrapped(|ui| {
-        let lasted = run_words::duration(now().saturating_sub(run.started));
+        let lasted = run_words::duration(unix_millis().saturating_sub(run.started));
         let text = match (run.state, run.operation) {
             (TerraformRunState::Cancelling, _) => "Plan: cancelling…".to_owned(),
             (_, TerraformOperation::Init) => format!("Plan: initializing, {lasted}"),
@@ -264,7 +265,7 @@ fn going_ui(ui: &mut Ui, trial: &TrialPlanView, cx: &ReviewContext<'_>) {
             run.state == TerraformRunState::Running,
             egui::Button::new("Cancel the plan").small(),
         );
-        lead_to(ui, TourTarget::Plan, &cancel);
+        mark_target(ui, TourTarget::Plan, &cancel);
         if cancel.clicked() {
             cx.act(WindowAction::request(CancelRun { run: run.id }));
         }
@@ -272,7 +273,7 @@ fn going_ui(ui: &mut Ui, trial: &TrialPlanView, cx: &ReviewContext<'_>) {
     ui.ctx().request_repaint_after(std::time::Duration::from_secs(1));
 }
 
-fn found_ui(ui: &mut Ui, cx: &ReviewContext<'_>, trial: &TrialPlanView, typed: &mut ReviewInput) {
+fn trial_result_ui(ui: &mut Ui, cx: &ReviewContext<'_>, trial: &TrialPlanView, typed: &mut ReviewInput) {
     let Some(changes) = &trial.changes else {
         muted_ui(ui, cx.view.theme, "Plan: the result could not be read.");
         return;
@@ -282,7 +283,7 @@ fn found_ui(ui: &mut Ui, cx: &ReviewContext<'_>, trial: &TrialPlanView, typed: &
         return;
     }
     let counts = trial.run.summary.unwrap_or_default();
-    ui.label(RichText::new(format!("Plan: {}", run_words::to_do(counts))).small());
+    ui.label(RichText::new(format!("Plan: {}", run_words::describe_planned(counts))).small());
     let mut sorted: Vec<&PlanChange> = changes.iter().collect();
     sorted.sort_by_key(|change| (rank(change.action), change.address.as_str()));
     for change in sorted.iter().take(MAX_RESOURCES) {
@@ -290,7 +291,7 @@ fn found_ui(ui: &mut Ui, cx: &ReviewContext<'_>, trial: &TrialPlanView, typed: &
     }
     let more = trial.more_changes as usize + sorted.len().saturating_sub(MAX_RESOURCES);
     if more > 0 {
-        muted_ui(ui, cx.view.theme, format!("and {}", counted(more, "more resource")));
+        muted_ui(ui, cx.view.theme, format!("and {}", count_noun(more, "more resource")));
     }
 }
 
@@ -340,12 +341,12 @@ fn attributes_ui(
     typed: &mut ReviewInput,
 ) {
     let key = (board, format!("plan {address}"));
-    let mut open = typed.turned.contains(&key);
-    let title = counted(attributes.len(), "attribute");
+    let mut open = typed.toggled_files.contains(&key);
+    let title = count_noun(attributes.len(), "attribute");
     disclosure_ui(ui, theme, &title, None, &mut open);
     match open {
-        true => typed.turned.insert(key),
-        false => typed.turned.remove(&key),
+        true => typed.toggled_files.insert(key),
+        false => typed.toggled_files.remove(&key),
     };
     if !open {
         return;
@@ -365,7 +366,7 @@ fn attributes_ui(
 
 fn output_ui(ui: &mut Ui, view: &FrameView<'_>, trial: &TrialPlanView, typed: &mut ReviewInput) {
     let Some(output) =
-        view.terraform_answers.lines.of(trial.run.id).filter(|output| !output.lines.is_empty())
+        view.terraform_answers.lines.lines_of(trial.run.id).filter(|output| !output.lines.is_empty())
     else {
         return;
     };

@@ -9,7 +9,7 @@ use shared_protocol::{
 };
 
 /// A short form of the requested action; the row of the element names the board.
-pub(crate) fn act(act: &ProposedAction) -> String {
+pub(crate) fn action_label(act: &ProposedAction) -> String {
     match act {
         ProposedAction::Run { operation, .. } => format!("runs terraform {}", operation.as_str()),
         other => line(&other.describe()),
@@ -17,7 +17,7 @@ pub(crate) fn act(act: &ProposedAction) -> String {
 }
 
 /// Makes every text safe that may come from an agent. The fields that a decision names stay as they are.
-pub(crate) fn harmless(mut proposal: ProposalDetails) -> ProposalDetails {
+pub(crate) fn sanitise(mut proposal: ProposalDetails) -> ProposalDetails {
     harmless_brief(&mut proposal.brief);
     proposal.rationale = paragraph(&proposal.rationale);
     for step in &mut proposal.steps {
@@ -64,7 +64,7 @@ fn harmless_brief(brief: &mut ProposalBrief) {
 }
 
 /// The client's name, marked as unverified: `claude-code 2.1 (unverified)`.
-pub(crate) fn unverified(proposer: &Proposer) -> String {
+pub(crate) fn proposer_label(proposer: &Proposer) -> String {
     match (proposer.name.trim(), proposer.version.trim()) {
         ("", _) => "unnamed client (unverified)".to_owned(),
         (name, "") => format!("{} (unverified)", line(name)),
@@ -91,7 +91,7 @@ pub(crate) fn outcome(brief: &ProposalBrief) -> String {
 }
 
 /// `a, b and c`, up to a maximum.
-pub(crate) fn enumerated(names: &[String]) -> String {
+pub(crate) fn join_names(names: &[String]) -> String {
     const MAX_NAMES: usize = 4;
     let more = names.len().saturating_sub(MAX_NAMES);
     let mut parts: Vec<String> = names.iter().take(MAX_NAMES).cloned().collect();

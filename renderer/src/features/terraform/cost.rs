@@ -23,7 +23,7 @@ pub(crate) fn cost_ui(ui: &mut Ui, cx: &TerraformContext<'_>) {
     let Some(cost) = cx.view.infrastructure().and_then(|board| cx.view.terraform_answers.cost(board)) else {
         return;
     };
-    let Some(text) = money::in_short(cost) else { return };
+    let Some(text) = money::short_cost(cost) else { return };
     ui.label(RichText::new("·").small().color(cx.view.theme.text_subtle));
     let words = RichText::new(&text).small().color(cx.view.theme.text_muted);
     let response = ui.add(Button::new(words).frame_when_inactive(false));
@@ -46,7 +46,7 @@ fn popover_ui(ui: &mut Ui, cx: &TerraformContext<'_>, cost: &CostView) {
             ui.label(RichText::new(sum).strong());
         });
     });
-    muted_ui(ui, theme, how_many(cost));
+    muted_ui(ui, theme, count_summary(cost));
     ui.separator();
     let rows = rows(cx.view, cost);
     ui.scope(|ui| {
@@ -80,7 +80,7 @@ fn popover_ui(ui: &mut Ui, cx: &TerraformContext<'_>, cost: &CostView) {
 }
 
 /// `4 priced, 1 free, 2 unknown`.
-fn how_many(cost: &CostView) -> String {
+fn count_summary(cost: &CostView) -> String {
     let parts = [
         (cost.priced, CostBasis::Priced),
         (cost.free, CostBasis::Free),

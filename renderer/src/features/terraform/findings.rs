@@ -19,7 +19,7 @@ pub(crate) enum FindingOrigin {
 }
 
 impl FindingOrigin {
-    pub(crate) fn word(self) -> &'static str {
+    pub(crate) fn label(self) -> &'static str {
         match self {
             Self::Run => "last run",
             Self::Files => "HCL",
@@ -42,7 +42,7 @@ impl BoardFinding<'_> {
     }
 }
 
-pub(crate) fn all<'a>(view: &FrameView<'a>) -> impl Iterator<Item = BoardFinding<'a>> + use<'a> {
+pub(crate) fn all_findings<'a>(view: &FrameView<'a>) -> impl Iterator<Item = BoardFinding<'a>> + use<'a> {
     let (problems, terraform, known) = (view.problems, view.terraform, view.terraform_answers);
     let runs = terraform.boards.iter().flat_map(|told| {
         told.findings.iter().take(MAX_FINDINGS).map(|finding| BoardFinding {
@@ -61,7 +61,7 @@ pub(crate) fn all<'a>(view: &FrameView<'a>) -> impl Iterator<Item = BoardFinding
             finding,
         })
     });
-    let imports = known.imported().into_iter().flat_map(|(board, notes)| {
+    let imports = known.import_findings().into_iter().flat_map(|(board, notes)| {
         notes.iter().take(MAX_FINDINGS).map(move |finding| BoardFinding {
             board,
             origin: FindingOrigin::Import,
@@ -81,7 +81,7 @@ pub(crate) fn of_node<'a>(
     view: &FrameView<'a>,
     node: NodeId,
 ) -> impl Iterator<Item = BoardFinding<'a>> + use<'a> {
-    all(view).filter(move |told| told.finding.node == Some(node))
+    all_findings(view).filter(move |told| told.finding.node == Some(node))
 }
 
 pub(crate) fn of_prop<'a>(
@@ -96,7 +96,7 @@ pub(crate) fn of_prop<'a>(
 /// Errors and warnings of boards and findings.
 pub(crate) fn totals(view: &FrameView<'_>) -> (usize, usize) {
     let (mut errors, mut warnings) = (view.problems.errors(), view.problems.warnings());
-    for told in all(view) {
+    for told in all_findings(view) {
         match told.finding.severity {
             ProblemSeverity::Error => errors += 1,
             ProblemSeverity::Warning => warnings += 1,

@@ -7,7 +7,7 @@ use crate::{
     terraform_answers::{TerraformAnswers, TerraformBoard, TerraformReply, TerraformWants},
     view::WindowAction,
 };
-use shared_protocol::text::counted;
+use shared_protocol::text::count_noun;
 use shared_protocol::{
     ElementId,
     requests::{CancelRun, ImportedBoard, StartRun, WrittenHcl},
@@ -44,7 +44,7 @@ impl TerraformFeature {
         match message {
             TerraformMessage::Run(operation) => self.run(operation, cx),
             TerraformMessage::CancelRun => {
-                if let Some(run) = cx.view.going() {
+                if let Some(run) = cx.view.run_in_progress() {
                     cx.request(CancelRun { run: run.id }, TerraformReply::Cancelled);
                 }
             }
@@ -63,12 +63,12 @@ impl TerraformFeature {
         }
         let Some(board) = view.infrastructure() else { return };
         let (revision, told) = (view.snapshot.revision(), view.deployed());
-        let now = TerraformBoard { board, revision, told, time: f64::NEG_INFINITY };
+        let now = TerraformBoard { board, revision, view: told, time: f64::NEG_INFINITY };
         if words::needs_values(operation) && !view.terraform_answers.has_current_files(&now) {
-            self.held = Some(operation);
+            self.queued_run = Some(operation);
             return;
         }
-        if let Some(dialog) = RunDialog::needed(view, board, operation, &self.given) {
+        if let Some(dialog) = RunDialog::for_operation(view, board, operation, &self.stored_secrets) {
             self.dialog = Some(dialog);
             return cx.act(WindowAction::CloseDialog);
         }
@@ -77,7 +77,7 @@ impl TerraformFeature {
 
     /// Sends a run and remembers the names of the values that go with it.
     pub(super) fn start(&mut self, request: StartRun, cx: &TerraformContext<'_>) {
-        self.giving = request.secrets.iter().map(|(name, _)| (request.board, name.clone())).collect();
+        self.sent_secrets = request.secrets.iter().map(|(name, _)| (request.board, name.clone())).collect();
         self.panel.chosen_run = None;
         cx.request(request, TerraformReply::Started);
     }
@@ -85,7 +85,7 @@ impl TerraformFeature {
     // ---- main ----------------------------------------------------------------------------------------------------------
 
     /// Requests the answers that are shown and missing or outdated. Returns the seconds after which to try again.
-    pub(crate) fn follow(
+    pub(crate) fn request_outdated(
         &self,
         now: &TerraformBoard<'_>,
         visible: TerraformVisibility,
@@ -95,7 +95,7 @@ impl TerraformFeature {
         let shows_changes = visible.terraform && self.panel.tab == TerraformTab::Changes;
         let wants = TerraformWants {
             files: visible.terraform || visible.hcl || visible.problems,
-            files_at_once: self.held.is_some(),
+            files_at_once: self.queued_run.is_some(),
             plan: shows_changes || self.dialog.is_some(),
             runs: visible.terraform,
             chosen_run: self.panel.chosen_run,
@@ -116,7 +116,7 @@ impl TerraformFeature {
     ) {
         match reply {
             TerraformReply::Hcl(result) => {
-                match (self.held.take(), &result) {
+                match (self.queued_run.take(), &result) {
                     (Some(operation), Ok(_)) => commands.send(TerraformMessage::Run(operation)),
                     (Some(_), Err(refusal)) => commands.act(WindowAction::Refuse(refusal.clone())),
                     (None, _) => {}
@@ -129,7 +129,7 @@ impl TerraformFeature {
             TerraformReply::Lines { result: Ok((run, lines)), .. } => answers.lines.receive(&run, lines),
             TerraformReply::Lines { run, result: Err(_) } => answers.lines.refuse(run),
             TerraformReply::Started(Ok(_)) => {
-                self.given.extend(std::mem::take(&mut self.giving));
+                self.stored_secrets.extend(std::mem::take(&mut self.sent_secrets));
                 self.panel.tab = TerraformTab::Runs;
                 commands.act(WindowAction::ShowPanel(PanelId::Terraform));
             }
@@ -148,7 +148,7 @@ impl TerraformFeature {
             | TerraformReply::Cancelled(Err(refusal))
             | TerraformReply::Written(Err(refusal))
             | TerraformReply::Prices(Err(refusal)) => {
-                self.giving.clear();
+                self.sent_secrets.clear();
                 commands.act(WindowAction::Refuse(refusal));
             }
         }
@@ -163,7 +163,7 @@ impl TerraformFeature {
     ) {
         let details = match imported.notes.len() {
             0 => Vec::new(),
-            count => vec![format!("{} in the problems panel.", counted(count, "import note"))],
+            count => vec![format!("{} in the problems panel.", count_noun(count, "import note"))],
         };
         commands.act(WindowAction::notify("Imported the folder as a board", details));
         commands.act(WindowAction::SelectCreated(vec![ElementId::Board(imported.board)]));
@@ -173,7 +173,7 @@ impl TerraformFeature {
 
 fn describe_written(files: &WrittenHcl) -> WindowAction {
     let WrittenHcl { written, removed, in_the_way } = files;
-    let message = format!("Wrote {}", counted(written.len(), "file"));
+    let message = format!("Wrote {}", count_noun(written.len(), "file"));
     let mut details = Vec::new();
     if !removed.is_empty() {
         details.push(format!("Removed {}.", removed.join(", ")));

@@ -30,23 +30,23 @@ pub(crate) struct TerraformFeature {
     hcl: HclPanel,
     dialog: Option<RunDialog>,
     /// A run that starts when the files, and so the values that it needs, are known.
-    held: Option<TerraformOperation>,
+    queued_run: Option<TerraformOperation>,
     /// Sensitive variables that main has a value for. Only the names: main has the values.
-    given: BTreeSet<(BoardId, String)>,
+    stored_secrets: BTreeSet<(BoardId, String)>,
     /// The variables whose values went out with the last run.
-    giving: Vec<(BoardId, String)>,
+    sent_secrets: Vec<(BoardId, String)>,
 }
 
 impl TerraformFeature {
     /// Forgets the runs of the last workspace and the values that they were given.
     pub(crate) fn reset(&mut self) {
-        (self.held, self.panel.chosen_run) = (None, None);
-        self.given.clear();
-        self.giving.clear();
+        (self.queued_run, self.panel.chosen_run) = (None, None);
+        self.stored_secrets.clear();
+        self.sent_secrets.clear();
     }
 
     /// A question before a run has the keyboard.
-    pub(crate) fn is_asking(&self) -> bool {
+    pub(crate) fn is_dialog_open(&self) -> bool {
         self.dialog.is_some()
     }
 

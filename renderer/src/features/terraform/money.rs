@@ -6,7 +6,7 @@ use shared_protocol::terraform::{CostBasis, CostView};
 pub(crate) fn amount(currency: Option<&str>, value: f64) -> String {
     let number = match value {
         value if value > 0.0 && value < 0.01 => return format!("under {}", amount(currency, 0.01)),
-        value if value >= 99.995 => grouped(value.round()),
+        value if value >= 99.995 => group_digits(value.round()),
         value => format!("{value:.2}"),
     };
     match currency {
@@ -19,7 +19,7 @@ pub(crate) fn amount(currency: Option<&str>, value: f64) -> String {
 }
 
 /// `12,345`.
-fn grouped(value: f64) -> String {
+fn group_digits(value: f64) -> String {
     let digits = format!("{value:.0}");
     let mut text = String::new();
     for (place, digit) in digits.chars().enumerate() {
@@ -41,7 +41,7 @@ pub(crate) fn basis_word(basis: CostBasis) -> &'static str {
 }
 
 /// The text of the status bar: the known sum, and the number of unpriced resources. An unknown cost is never zero.
-pub(crate) fn in_short(cost: &CostView) -> Option<String> {
+pub(crate) fn short_cost(cost: &CostView) -> Option<String> {
     let open = |words: &str| {
         let mut parts = Vec::new();
         if cost.unknown > 0 {
@@ -85,7 +85,7 @@ mod tests {
     #[test]
     fn what_is_unknown_is_never_zero() {
         let cost = |monthly, priced, free, usage_based, unknown| {
-            in_short(&CostView {
+            short_cost(&CostView {
                 board: BoardId::from_bits(1),
                 revision: Revision(1),
                 currency: Some("USD".to_owned()),

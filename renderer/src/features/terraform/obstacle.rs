@@ -15,7 +15,7 @@ pub(crate) fn obstacle(view: &FrameView<'_>, operation: TerraformOperation) -> O
     if let Some(Err(why)) = &view.terraform.program {
         return Some(why.clone());
     }
-    if let Some(run) = view.going() {
+    if let Some(run) = view.run_in_progress() {
         let name = words::operation(run.operation);
         return Some(format!("{name} is running. Wait for it or cancel it."));
     }

@@ -12,7 +12,7 @@ use crate::{
 };
 use canvas::{paint_action, planned_words};
 use egui::{RichText, Sense, TextEdit, Ui, vec2};
-use shared_protocol::text::counted;
+use shared_protocol::text::count_noun;
 use shared_protocol::{
     BoardId,
     requests::StartRun,
@@ -31,7 +31,7 @@ pub(crate) struct RunDialog {
     /// The board's name, typed to confirm a destroy.
     name: String,
     /// A safer operation that was chosen instead.
-    instead: Option<TerraformOperation>,
+    alternative: Option<TerraformOperation>,
 }
 
 /// A sensitive variable and its typed value.
@@ -53,11 +53,11 @@ impl std::fmt::Debug for SecretInput {
 impl TerraformFeature {
     pub(crate) fn dialog_ui(&mut self, cx: &TerraformContext<'_>) {
         let Some(dialog) = &mut self.dialog else { return };
-        let outcome = dialog.look().show_ui(cx.egui, cx.view.theme, |ui| {
+        let outcome = dialog.modal_look().show_ui(cx.egui, cx.view.theme, |ui| {
             dialog.fields_ui(ui, cx.view);
             dialog.verdict(cx.view)
         });
-        if let Some(operation) = dialog.instead {
+        if let Some(operation) = dialog.alternative {
             self.dialog = None;
             return cx.send(TerraformMessage::Run(operation));
         }
@@ -74,7 +74,7 @@ impl TerraformFeature {
 
 impl RunDialog {
     /// Returns `None` when the run needs neither values nor a confirmation.
-    pub(super) fn needed(
+    pub(super) fn for_operation(
         view: &FrameView<'_>,
         board: BoardId,
         operation: TerraformOperation,
@@ -96,11 +96,11 @@ impl RunDialog {
             operation,
             values,
             name: String::new(),
-            instead: None,
+            alternative: None,
         })
     }
 
-    fn look(&self) -> ModalLook {
+    fn modal_look(&self) -> ModalLook {
         ModalLook {
             title: match self.operation {
                 TerraformOperation::Apply => "Apply changes",
@@ -136,7 +136,7 @@ impl RunDialog {
     fn changes_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>) {
         match self.plan_state(view) {
             PlanState::Ready(counts) => {
-                ui.label(format!("{}.", words::to_do(counts)));
+                ui.label(format!("{}.", words::describe_planned(counts)));
                 if self.operation == TerraformOperation::Apply {
                     let text = "Terraform plans again first and also applies changes made since.";
                     muted_ui(ui, view.theme, text);
@@ -148,7 +148,7 @@ impl RunDialog {
                     PlanState::Outdated(_) => "The board has changed since it was last planned.",
                     _ => "There is no plan, so the changes are unknown.",
                 });
-                self.instead_ui(ui, view, "Plan first", TerraformOperation::Plan);
+                self.alternative_ui(ui, view, "Plan first", TerraformOperation::Plan);
             }
         }
     }
@@ -189,13 +189,13 @@ impl RunDialog {
         });
         let what = match made {
             0 => "all resources".to_owned(),
-            made => format!("{} and all other resources", counted(made, "resource")),
+            made => format!("{} and all other resources", count_noun(made, "resource")),
         };
         ui.label(format!(
             "Terraform destroys {what} created from “{}”. Undo does not restore them; the board stays.",
             board.title
         ));
-        self.instead_ui(ui, view, "Plan destroy first", TerraformOperation::PlanDestroy);
+        self.alternative_ui(ui, view, "Plan destroy first", TerraformOperation::PlanDestroy);
         ui.add_space(6.0);
         let label = muted_ui(ui, view.theme, format!("Type {} to confirm", board.name));
         let edit = TextEdit::singleline(&mut self.name)
@@ -207,14 +207,20 @@ impl RunDialog {
         }
     }
 
-    fn instead_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, text: &str, operation: TerraformOperation) {
+    fn alternative_ui(
+        &mut self,
+        ui: &mut Ui,
+        view: &FrameView<'_>,
+        text: &str,
+        operation: TerraformOperation,
+    ) {
         let possible = obstacle(view, operation).is_none();
         if ui
             .add_enabled(possible, egui::Button::new(text))
-            .on_hover_text(words::what_it_does(operation))
+            .on_hover_text(words::operation_summary(operation))
             .clicked()
         {
-            self.instead = Some(operation);
+            self.alternative = Some(operation);
         }
     }
 

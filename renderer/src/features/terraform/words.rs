@@ -17,7 +17,7 @@ pub(crate) fn operation(operation: TerraformOperation) -> &'static str {
 }
 
 /// The tooltip of the button.
-pub(crate) fn what_it_does(operation: TerraformOperation) -> &'static str {
+pub(crate) fn operation_summary(operation: TerraformOperation) -> &'static str {
     match operation {
         TerraformOperation::Init => "Fetches providers and sets up the backend",
         TerraformOperation::Validate => "Checks the files without contacting providers",
@@ -41,11 +41,11 @@ pub(crate) fn needs_values(operation: TerraformOperation) -> bool {
 }
 
 /// `2 to add, 1 to change, 0 to remove`.
-pub(crate) fn to_do(counts: PlanCounts) -> String {
+pub(crate) fn describe_planned(counts: PlanCounts) -> String {
     format!("{} to add, {} to change, {} to destroy", counts.add, counts.change, counts.remove)
 }
 
-fn done(counts: PlanCounts) -> String {
+fn describe_applied(counts: PlanCounts) -> String {
     format!("{} added, {} changed, {} destroyed", counts.add, counts.change, counts.remove)
 }
 
@@ -76,7 +76,7 @@ pub(crate) fn summary(run: &TerraformRunView, now: u64) -> String {
     }];
     parts.extend(run.summary.map(|counts| {
         let plans = matches!(run.operation, TerraformOperation::Plan | TerraformOperation::PlanDestroy);
-        if plans { to_do(counts) } else { done(counts) }
+        if plans { describe_planned(counts) } else { describe_applied(counts) }
     }));
     let by = &run.by.name;
     // The client's name is unverified.

@@ -6,17 +6,18 @@ mod words;
 
 use crate::{
     main_request::MainRequest,
-    view::{FrameView, PathPurpose, WindowAction},
+    view::{ActionQueue, FrameView, PathPurpose, WindowAction},
     widgets::{
-        body_font, empty_state_ui, focus_ring, muted_ui, paint_line, paint_severity, search_field_ui,
-        small_font,
+        body_font, empty_state_ui, focus_ring, list_rows_ui, muted_ui, paint_line, paint_severity,
+        search_field_ui, small_font,
     },
-    wording::{ago, now},
+    wording::{ago, unix_millis},
 };
 use canvas::theme::WorkbenchTheme;
 use egui::{Align2, ComboBox, CornerRadius, Role, Sense, Ui, WidgetInfo, pos2, vec2};
-use shared_protocol::text::counted;
-use shared_protocol::{Refusal, messages::ProblemSeverity, requests::ReadAuditPage, review::AuditView};
+use shared_protocol::{
+    Refusal, messages::ProblemSeverity, requests::ReadAuditPage, review::AuditView, text::count_noun,
+};
 use words::{AuditFilter, AuditRow};
 
 /// Lines per request.
@@ -47,7 +48,7 @@ enum AuditPageRequest {
 }
 
 impl AuditPanel {
-    pub(crate) fn changed(&mut self) {
+    pub(crate) fn mark_stale(&mut self) {
         self.stale = true;
     }
 
@@ -62,7 +63,7 @@ impl AuditPanel {
             Ok(view) => view,
             Err(refusal) => return Some(refusal),
         };
-        let told: Vec<AuditRow> = view.lines.iter().map(AuditRow::of).collect();
+        let told: Vec<AuditRow> = view.lines.iter().map(AuditRow::from_line).collect();
         match requested {
             Some(AuditPageRequest::Older) => {
                 let end = self.lines.last().map_or(u64::MAX, |last| last.number);
@@ -85,10 +86,10 @@ impl AuditPanel {
         None
     }
 
-    pub(crate) fn show_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>) {
+    pub(crate) fn show_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>) {
         if self.stale && self.requested.is_none() {
             self.stale = false;
-            self.request(AuditPageRequest::Newest, actions);
+            self.request(AuditPageRequest::Newest, view.actions);
         }
         match &self.checked {
             None => return drop(muted_ui(ui, view.theme, "Loading the audit log…")),
@@ -102,12 +103,12 @@ impl AuditPanel {
             }
             Some(_) => {}
         }
-        self.controls_ui(ui, view.theme, actions);
+        self.controls_ui(ui, view.theme, view.actions);
         self.verdict_ui(ui, view.theme);
-        self.lines_ui(ui, view, actions);
+        self.lines_ui(ui, view);
     }
 
-    fn request(&mut self, page: AuditPageRequest, actions: &mut Vec<WindowAction>) {
+    fn request(&mut self, page: AuditPageRequest, actions: &ActionQueue) {
         self.requested = Some(page);
         let before = self.lines.last().filter(|_| page == AuditPageRequest::Older).map(|last| last.number);
         let read = ReadAuditPage { before, limit: PAGE_LINES };
@@ -116,23 +117,23 @@ impl AuditPanel {
         })));
     }
 
-    fn controls_ui(&mut self, ui: &mut Ui, theme: &WorkbenchTheme, actions: &mut Vec<WindowAction>) {
+    fn controls_ui(&mut self, ui: &mut Ui, theme: &WorkbenchTheme, actions: &ActionQueue) {
         let is_narrow = ui.available_width() < NARROW_WIDTH;
         if is_narrow {
             search_field_ui(ui, theme, &mut self.query, "Filter", "Filter the audit");
         }
         ui.horizontal(|ui| {
-            let kinds = ComboBox::from_id_salt("audit kinds").selected_text(self.kind.words()).width(120.0);
+            let kinds = ComboBox::from_id_salt("audit kinds").selected_text(self.kind.label()).width(120.0);
             let chosen = kinds.show_ui(ui, |ui| {
                 for kind in AuditFilter::ALL {
-                    ui.selectable_value(&mut self.kind, kind, kind.words());
+                    ui.selectable_value(&mut self.kind, kind, kind.label());
                 }
             });
             chosen.response.widget_info(|| {
                 WidgetInfo::labeled(
                     Role::ComboBox,
                     true,
-                    format!("Filter by kind: {}", self.kind.words().to_lowercase()),
+                    format!("Filter by kind: {}", self.kind.label().to_lowercase()),
                 )
             });
             if ui
@@ -160,7 +161,7 @@ impl AuditPanel {
             let text = match broken {
                 None => {
                     paint_tick(ui, mark, theme);
-                    format!("Verified: {}, hash chain intact", counted(*total as usize, "line"))
+                    format!("Verified: {}, hash chain intact", count_noun(*total as usize, "line"))
                 }
                 Some((number, problem)) => {
                     paint_severity(ui.painter(), mark.center(), theme, ProblemSeverity::Error);
@@ -172,41 +173,31 @@ impl AuditPanel {
         });
     }
 
-    fn lines_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>) {
+    fn lines_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>) {
         let query = self.query.trim().to_lowercase();
-        let fits = |line: &&AuditRow| self.kind.holds(line) && line.contains(&query);
+        let fits = |line: &&AuditRow| self.kind.matches(line) && line.contains(&query);
         let shown: Vec<&AuditRow> = self.lines.iter().filter(fits).collect();
         let broken = self.checked.as_ref().and_then(|(_, broken)| broken.as_ref()).map(|(number, _)| *number);
         let first = self.lines.last().map_or(0, |last| last.number);
         let has_older = first > 1 && self.lines.len() < MAX_LINES;
         let is_filtered = shown.len() < self.lines.len();
-        let now = now();
+        let now = unix_millis();
         // One extra row for the footer.
         let rows = shown.len() + 1;
         let mut older = false;
-        ui.spacing_mut().item_spacing.y = 0.0;
-        egui::ScrollArea::vertical().auto_shrink([false, false]).show_rows(
-            ui,
-            ROW_HEIGHT,
-            rows,
-            |ui, range| {
-                for place in range {
-                    match shown.get(place) {
-                        Some(line) => row_ui(ui, view, line, broken == Some(line.number), now, actions),
-                        None => {
-                            older = below_ui(
-                                ui,
-                                view.theme,
-                                (shown.len(), self.lines.len(), is_filtered),
-                                has_older,
-                            )
-                        }
+        list_rows_ui(ui, ROW_HEIGHT, rows, |ui, range| {
+            for place in range {
+                match shown.get(place) {
+                    Some(line) => row_ui(ui, view, line, broken == Some(line.number), now),
+                    None => {
+                        older =
+                            below_ui(ui, view.theme, shown.len(), self.lines.len(), is_filtered, has_older)
                     }
                 }
-            },
-        );
+            }
+        });
         if older && self.requested.is_none() {
-            self.request(AuditPageRequest::Older, actions);
+            self.request(AuditPageRequest::Older, view.actions);
         }
     }
 }
@@ -215,27 +206,22 @@ impl AuditPanel {
 fn below_ui(
     ui: &mut Ui,
     theme: &WorkbenchTheme,
-    (shown, read, is_filtered): (usize, usize, bool),
+    shown: usize,
+    read: usize,
+    is_filtered: bool,
     has_older: bool,
 ) -> bool {
     ui.horizontal(|ui| {
         ui.set_height(ROW_HEIGHT);
         if is_filtered {
-            muted_ui(ui, theme, format!("{shown} of the latest {}", counted(read, "line")));
+            muted_ui(ui, theme, format!("{shown} of the latest {}", count_noun(read, "line")));
         }
         has_older && ui.button("Load older lines").clicked()
     })
     .inner
 }
 
-fn row_ui(
-    ui: &mut Ui,
-    view: &FrameView<'_>,
-    line: &AuditRow,
-    is_broken: bool,
-    now: u64,
-    actions: &mut Vec<WindowAction>,
-) {
+fn row_ui(ui: &mut Ui, view: &FrameView<'_>, line: &AuditRow, is_broken: bool, now: u64) {
     let theme = view.theme;
     let sense = if line.proposal.is_some() { Sense::click() } else { Sense::hover() };
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW_HEIGHT), sense);
@@ -243,7 +229,9 @@ fn row_ui(
         return;
     }
     let role = if line.proposal.is_some() { Role::Button } else { Role::ListItem };
-    response.widget_info(|| WidgetInfo::labeled(role, true, format!("Line {}: {}", line.number, line.what)));
+    response.widget_info(|| {
+        WidgetInfo::labeled(role, true, format!("Line {}: {}", line.number, line.event_text))
+    });
     if response.sense.senses_click() && response.hovered() {
         ui.painter().rect_filled(rect, CornerRadius::same(4), theme.hover);
     }
@@ -251,7 +239,7 @@ fn row_ui(
     if response.clicked()
         && let Some(proposal) = line.proposal
     {
-        actions.push(WindowAction::OpenProposal(proposal));
+        view.act(WindowAction::OpenProposal(proposal));
     }
     let room = rect.shrink2(vec2(6.0, 3.0));
     let number = room.with_max_x(room.left() + 44.0);
@@ -269,10 +257,10 @@ fn row_ui(
     let age = line.time.map_or_else(String::new, |time| ago(now, time));
     let width = paint_line(ui, top, Align2::RIGHT_CENTER, &age, small_font(ui), theme.text_muted);
     let top = top.with_max_x(top.right() - width - 10.0);
-    paint_line(ui, top, Align2::LEFT_CENTER, &line.what, body_font(ui), theme.text);
-    paint_line(ui, bottom, Align2::LEFT_CENTER, &line.more, small_font(ui), theme.text_muted);
-    let moment = line.time.map_or_else(String::new, words::moment);
-    response.on_hover_text([line.what.as_str(), &line.more, &moment].join("\n").trim().to_owned());
+    paint_line(ui, top, Align2::LEFT_CENTER, &line.event_text, body_font(ui), theme.text);
+    paint_line(ui, bottom, Align2::LEFT_CENTER, &line.details, small_font(ui), theme.text_muted);
+    let moment = line.time.map_or_else(String::new, words::format_time);
+    response.on_hover_text([line.event_text.as_str(), &line.details, &moment].join("\n").trim().to_owned());
 }
 
 /// Draws a tick because the fonts lack the character.

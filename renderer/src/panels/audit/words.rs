@@ -1,6 +1,6 @@
 //! Describes audit lines. Text from agents is escaped.
 
-use crate::{features::review::words::unverified, wording::line};
+use crate::{features::review::words::proposer_label, wording::line};
 use shared_protocol::text::capitalize;
 use shared_protocol::{
     ProposalId,
@@ -14,9 +14,9 @@ pub(super) struct AuditRow {
     pub(super) number: u64,
     pub(super) time: Option<u64>,
     /// The author and the action.
-    pub(super) what: String,
+    pub(super) event_text: String,
     /// The channel, the reason and the elements.
-    pub(super) more: String,
+    pub(super) details: String,
     pub(super) proposal: Option<ProposalId>,
     event: Option<AuditEvent>,
 }
@@ -39,7 +39,7 @@ impl AuditFilter {
     pub(super) const ALL: [Self; 5] =
         [Self::Everything, Self::Decisions, Self::Proposals, Self::Trust, Self::Servers];
 
-    pub(super) fn words(self) -> &'static str {
+    pub(super) fn label(self) -> &'static str {
         match self {
             Self::Everything => "Everything",
             Self::Decisions => "Decisions",
@@ -49,7 +49,7 @@ impl AuditFilter {
         }
     }
 
-    pub(super) fn holds(self, line: &AuditRow) -> bool {
+    pub(super) fn matches(self, line: &AuditRow) -> bool {
         use AuditEvent as E;
         let kind = match line.event {
             // An unreadable line appears only in the unfiltered list.
@@ -68,22 +68,22 @@ impl AuditFilter {
 }
 
 impl AuditRow {
-    pub(super) fn of(read: &AuditLine) -> Self {
+    pub(super) fn from_line(read: &AuditLine) -> Self {
         let number = read.number;
         match serde_json::from_str::<AuditEntry>(&read.text) {
             Ok(entry) => Self {
                 number,
                 time: Some(entry.time),
-                what: what(&entry),
-                more: more(&entry),
+                event_text: describe_event(&entry),
+                details: describe_details(&entry),
                 proposal: entry.proposal.as_ref().map(|proposal| proposal.id),
                 event: Some(entry.event),
             },
             Err(_) => Self {
                 number,
                 time: None,
-                what: "Unreadable line".to_owned(),
-                more: line(&read.text),
+                event_text: "Unreadable line".to_owned(),
+                details: line(&read.text),
                 proposal: None,
                 event: None,
             },
@@ -92,11 +92,12 @@ impl AuditRow {
 
     /// `query` must be lower case.
     pub(super) fn contains(&self, query: &str) -> bool {
-        query.is_empty() || [&self.what, &self.more].iter().any(|text| text.to_lowercase().contains(query))
+        query.is_empty()
+            || [&self.event_text, &self.details].iter().any(|text| text.to_lowercase().contains(query))
     }
 }
 
-fn what(entry: &AuditEntry) -> String {
+fn describe_event(entry: &AuditEntry) -> String {
     use AuditEvent as E;
     let by = entry.by.as_deref().map_or_else(|| "Someone".to_owned(), line);
     let it = entry.proposal.as_ref().map_or_else(
@@ -106,7 +107,7 @@ fn what(entry: &AuditEntry) -> String {
     let agent = entry
         .proposal
         .as_ref()
-        .map_or_else(|| "An agent".to_owned(), |proposal| unverified(&proposal.proposer));
+        .map_or_else(|| "An agent".to_owned(), |proposal| proposer_label(&proposal.proposer));
     let approval = entry
         .approval
         .map_or_else(|| "a standing approval".to_owned(), |number| format!("standing approval {number}"));
@@ -143,7 +144,7 @@ fn what(entry: &AuditEntry) -> String {
     }
 }
 
-fn more(entry: &AuditEntry) -> String {
+fn describe_details(entry: &AuditEntry) -> String {
     let way = match entry.way.as_str() {
         "clock" => "by a timer".to_owned(),
         "agent" => "over MCP".to_owned(),
@@ -167,7 +168,7 @@ fn elements(all: &[String]) -> String {
 }
 
 /// `2026-01-31 09:15:02 UTC`, from milliseconds since 1970.
-pub(super) fn moment(time: u64) -> String {
+pub(super) fn format_time(time: u64) -> String {
     let stamp = UtcTimestamp::of_millis(time).to_string();
     let to_the_second = stamp.split_once('.').map_or(stamp.as_str(), |(seconds, _)| seconds);
     format!("{} UTC", to_the_second.replace('T', " "))
@@ -179,7 +180,7 @@ mod tests {
 
     fn told(text: &str) -> AuditRow {
         let (previous, hash) = (String::new(), String::new());
-        AuditRow::of(&AuditLine { number: 3, previous, hash, text: text.to_owned(), signature: None })
+        AuditRow::from_line(&AuditLine { number: 3, previous, hash, text: text.to_owned(), signature: None })
     }
 
     fn proposal() -> String {
@@ -195,24 +196,24 @@ mod tests {
         let accepted = told(&format!(
             r#"{{"time":1,"event":"accept","by":"ada","way":"window",{proposal},"revision":9,"elements":["a","b","c","d","e"]}}"#
         ));
-        assert_eq!(accepted.what, "ada accepted proposal 4, version 2, as revision 9");
-        assert_eq!(accepted.more, "in the window · a, b, c, d and 1 more");
+        assert_eq!(accepted.event_text, "ada accepted proposal 4, version 2, as revision 9");
+        assert_eq!(accepted.details, "in the window · a, b, c, d and 1 more");
         assert!(accepted.proposal.is_some());
         let rejected = told(&format!(
             r#"{{"time":1,"event":"reject","by":"ada","way":"terminal",{proposal},"reason":"too dear\u202e"}}"#
         ));
-        assert_eq!(rejected.more, "in a terminal · too dear\\u{202e}");
+        assert_eq!(rejected.details, "in a terminal · too dear\\u{202e}");
         let begun = told(&format!(r#"{{"time":1,"event":"begin","way":"agent",{proposal}}}"#));
-        assert_eq!(begun.what, "claude 2 (unverified) began proposal 4, version 2");
+        assert_eq!(begun.event_text, "claude 2 (unverified) began proposal 4, version 2");
         let approved = told(&format!(
             r#"{{"time":1,"event":"accept","by":"ada","way":"standing approval","approval":1,{proposal}}}"#
         ));
-        assert!(approved.what.starts_with("Standing approval 1 accepted"), "{}", approved.what);
+        assert!(approved.event_text.starts_with("Standing approval 1 accepted"), "{}", approved.event_text);
         let other = told("no JSON");
-        assert_eq!((other.what.as_str(), other.time), ("Unreadable line", None));
+        assert_eq!((other.event_text.as_str(), other.time), ("Unreadable line", None));
 
-        assert!(AuditFilter::Decisions.holds(&accepted) && !AuditFilter::Proposals.holds(&accepted));
-        assert!(AuditFilter::Everything.holds(&other) && !AuditFilter::Decisions.holds(&other));
+        assert!(AuditFilter::Decisions.matches(&accepted) && !AuditFilter::Proposals.matches(&accepted));
+        assert!(AuditFilter::Everything.matches(&other) && !AuditFilter::Decisions.matches(&other));
         assert!(
             rejected.contains("too dear") && rejected.contains("rejected") && !rejected.contains("accept")
         );
@@ -220,9 +221,9 @@ mod tests {
 
     #[test]
     fn moments_are_days_of_the_calendar() {
-        assert_eq!(moment(0), "1970-01-01 00:00:00 UTC");
-        assert_eq!(moment(951_782_400_000), "2000-02-29 00:00:00 UTC");
-        assert_eq!(moment(1_735_689_599_000), "2024-12-31 23:59:59 UTC");
-        assert_eq!(moment(1_769_850_902_000), "2026-01-31 09:15:02 UTC");
+        assert_eq!(format_time(0), "1970-01-01 00:00:00 UTC");
+        assert_eq!(format_time(951_782_400_000), "2000-02-29 00:00:00 UTC");
+        assert_eq!(format_time(1_735_689_599_000), "2024-12-31 23:59:59 UTC");
+        assert_eq!(format_time(1_769_850_902_000), "2026-01-31 09:15:02 UTC");
     }
 }

@@ -30,13 +30,7 @@ pub(super) struct PreviewDrawer {
 }
 
 impl PreviewPanel {
-    pub(super) fn below_ui(
-        &mut self,
-        ui: &mut Ui,
-        view: &FrameView<'_>,
-        session: &PreviewSessionView,
-        actions: &mut Vec<WindowAction>,
-    ) {
+    pub(super) fn below_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, session: &PreviewSessionView) {
         let frame = Frame::new().fill(view.theme.surface_panel).inner_margin(Margin {
             left: 10,
             right: 8,
@@ -46,27 +40,22 @@ impl PreviewPanel {
         if let Some(shows) = self.below.shows {
             let height = (ui.available_height() * 0.3).clamp(80.0, 180.0);
             Panel::bottom("below the preview").frame(frame).exact_size(height).show(ui, |ui| match shows {
-                PreviewDrawerTab::Log => self.log.show_ui(ui, view, session, actions),
-                PreviewDrawerTab::Problems => problems_ui(ui, view, session, actions),
-                PreviewDrawerTab::Overrides => overrides_ui(ui, view, actions),
+                PreviewDrawerTab::Log => self.log.show_ui(ui, view, session),
+                PreviewDrawerTab::Problems => problems_ui(ui, view, session),
+                PreviewDrawerTab::Overrides => overrides_ui(ui, view),
             });
         }
         if session.mode == PreviewMode::Inspect && session.selected.is_some() {
             let instances = self.screens.instances(session.id);
             Panel::bottom("path in the preview").frame(frame).show(ui, |ui| {
-                outlines::path_ui(ui, view, session, instances, actions);
+                outlines::path_ui(ui, view, session, instances);
             });
         }
     }
 }
 
 /// The problems of the session with file and line; a click reveals the node.
-fn problems_ui(
-    ui: &mut Ui,
-    view: &FrameView<'_>,
-    session: &PreviewSessionView,
-    actions: &mut Vec<WindowAction>,
-) {
+fn problems_ui(ui: &mut Ui, view: &FrameView<'_>, session: &PreviewSessionView) {
     if session.problems.is_empty() && session.quarantined.is_empty() {
         muted_ui(ui, view.theme, "No problems in this preview.");
         return;
@@ -85,7 +74,7 @@ fn problems_ui(
             let node =
                 instance.as_ref().and_then(|id| id.split('/').next().and_then(|node| node.parse().ok()));
             if let Some(node) = node.filter(|_| row.clicked()) {
-                actions.push(WindowAction::Reveal(ElementId::Node(node)));
+                view.act(WindowAction::Reveal(ElementId::Node(node)));
             }
         }
     });
@@ -114,12 +103,12 @@ pub(super) fn overrides_count(view: &FrameView<'_>) -> usize {
 }
 
 /// All overrides of the workspace, orphaned ones first.
-fn overrides_ui(ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>) {
+fn overrides_ui(ui: &mut Ui, view: &FrameView<'_>) {
     let snapshot = view.snapshot;
     let mut all: Vec<_> = snapshot
         .overrides()
         .map(|(key, over)| {
-            (matches!(snapshot.standing(key, over), OverrideResolution::Applies(_)), key, over)
+            (matches!(snapshot.resolve_override(key, over), OverrideResolution::Applies(_)), key, over)
         })
         .collect();
     if all.is_empty() {
@@ -136,18 +125,18 @@ fn overrides_ui(ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowActio
             .on_hover_text("Writes all overrides that apply to the boards and component files");
         if save.clicked() {
             let keys = all.iter().filter(|(applies, ..)| *applies).map(|(_, key, _)| (*key).clone());
-            actions.push(WindowAction::Promote(OverrideSelector::These(keys.collect())));
+            view.act(WindowAction::Promote(OverrideSelector::These(keys.collect())));
         }
         if ui.button("Clear all").clicked() {
-            actions.push(WindowAction::Run(Command::ClearOverrides(OverrideSelector::All)));
+            view.act(Command::ClearOverrides(OverrideSelector::All));
         }
         if orphaned > 0 && ui.button(format!("Clear {orphaned} orphaned")).clicked() {
-            actions.push(WindowAction::Run(Command::ClearOverrides(OverrideSelector::Orphaned)));
+            view.act(Command::ClearOverrides(OverrideSelector::Orphaned));
         }
     });
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
         for (_, key, over) in all.into_iter().take(MAX_OVERRIDE_ROWS) {
-            actions.extend(override_row_ui(ui, view, key, over, true));
+            view.actions.extend(override_row_ui(ui, view, key, over, true));
         }
     });
 }

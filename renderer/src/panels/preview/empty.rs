@@ -2,7 +2,7 @@
 
 use crate::{
     commands::{CommandId, find},
-    preview_display::{routes, showable, shown_words},
+    preview_display::{preview_target, routes, target_label},
     view::{FrameView, WindowAction},
     widgets::muted_ui,
 };
@@ -19,7 +19,7 @@ pub(super) fn unavailable_ui(ui: &mut Ui, view: &FrameView<'_>, why: &str) {
     });
 }
 
-pub(super) fn empty_ui(ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>) {
+pub(super) fn empty_ui(ui: &mut Ui, view: &FrameView<'_>) {
     ui.add_space((ui.available_height() * 0.28).max(24.0));
     ui.vertical_centered(|ui| {
         ui.set_max_width(300.0);
@@ -29,17 +29,17 @@ pub(super) fn empty_ui(ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<Wind
                     and try other values.";
         ui.add(egui::Label::new(RichText::new(text).small().color(view.theme.text_muted)).wrap());
         ui.add_space(12.0);
-        if let Some(shown) = showable(view) {
-            let text = format!("Preview {}", shown_words(view, &shown));
+        if let Some(shown) = preview_target(view) {
+            let text = format!("Preview {}", target_label(view, &shown));
             let button = Button::new(RichText::new(text).color(view.theme.accent_text)).fill(view.theme.accent);
             if ui.add(button.min_size(vec2(160.0, 30.0))).clicked() {
-                actions.push(WindowAction::StartPreview(shown));
+                view.act(WindowAction::StartPreview(shown));
             }
             ui.add_space(6.0);
         }
         let chooses = !routes(view).is_empty() || !view.previews.components.is_empty();
         if chooses {
-            ui.menu_button("Choose a page or component", |ui| start_menu_ui(ui, view, actions));
+            ui.menu_button("Choose a page or component", |ui| start_menu_ui(ui, view));
         } else {
             muted_ui(ui, view.theme, "Add a page to an interface board, or add component files to components/.");
         }
@@ -51,11 +51,11 @@ pub(super) fn empty_ui(ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<Wind
 }
 
 /// Pages first, then components with their variants.
-pub(super) fn start_menu_ui(ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>) {
+pub(super) fn start_menu_ui(ui: &mut Ui, view: &FrameView<'_>) {
     ui.set_min_width(200.0);
-    let mut start = |ui: &mut Ui, shown: PreviewTarget, text: String| {
+    let start = |ui: &mut Ui, shown: PreviewTarget, text: String| {
         if ui.button(text).clicked() {
-            actions.push(WindowAction::StartPreview(shown));
+            view.act(WindowAction::StartPreview(shown));
             ui.close();
         }
     };

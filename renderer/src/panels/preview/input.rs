@@ -28,7 +28,7 @@ pub(super) struct PagePointer {
 pub(super) struct PageInput {
     pub(super) events: Vec<PreviewInputEvent>,
     /// The pointer position in points of the page.
-    pub(super) over: Option<Pos2>,
+    pub(super) hovered: Option<Pos2>,
 }
 
 pub(super) fn page_ui(
@@ -96,7 +96,7 @@ fn move_ui(ui: &Ui, response: &Response, stage: PageStage, pointer: &mut PagePoi
     }
     let inside = response.contains_pointer();
     if inside {
-        heard.over = ui.input(|input| input.pointer.latest_pos()).map(|at| stage.to_page(at));
+        heard.hovered = ui.input(|input| input.pointer.latest_pos()).map(|at| stage.to_page(at));
     }
     if pointer.inside && !inside && !pointer.pressed {
         heard.events.push(PreviewInputEvent::Leave);

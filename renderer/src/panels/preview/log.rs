@@ -16,11 +16,11 @@ const ROW_HEIGHT: f32 = 18.0;
 
 #[derive(Default)]
 pub(crate) struct PreviewLog {
-    of: Option<PreviewId>,
+    session: Option<PreviewId>,
     lines: Vec<PreviewLogLine>,
     is_waiting: bool,
     /// The number of lines at the last request.
-    known: u64,
+    requested_lines: u64,
 }
 
 impl PreviewLog {
@@ -30,11 +30,11 @@ impl PreviewLog {
         session: PreviewId,
         result: Result<Vec<PreviewLogLine>, Refusal>,
     ) -> Option<Refusal> {
-        if self.of == Some(session) {
+        if self.session == Some(session) {
             self.is_waiting = false;
         }
         let lines = match result {
-            Ok(lines) if self.of == Some(session) => lines,
+            Ok(lines) if self.session == Some(session) => lines,
             Ok(_) => return None,
             Err(refusal) => return Some(refusal),
         };
@@ -45,21 +45,15 @@ impl PreviewLog {
         None
     }
 
-    pub(super) fn show_ui(
-        &mut self,
-        ui: &mut Ui,
-        view: &FrameView<'_>,
-        session: &PreviewSessionView,
-        actions: &mut Vec<WindowAction>,
-    ) {
-        if self.of != Some(session.id) {
-            *self = Self { of: Some(session.id), ..Self::default() };
+    pub(super) fn show_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, session: &PreviewSessionView) {
+        if self.session != Some(session.id) {
+            *self = Self { session: Some(session.id), ..Self::default() };
         }
-        if session.logged != self.known && !self.is_waiting {
-            (self.is_waiting, self.known) = (true, session.logged);
+        if session.logged != self.requested_lines && !self.is_waiting {
+            (self.is_waiting, self.requested_lines) = (true, session.logged);
             let after = self.lines.last().map_or(0, |line| line.number);
             let (id, read) = (session.id, ReadPreviewLog { session: session.id, after });
-            actions.push(WindowAction::Request(MainRequest::new(read, move |result| {
+            view.act(WindowAction::Request(MainRequest::new(read, move |result| {
                 Some(WindowAction::PreviewLogRead(id, result))
             })));
         }

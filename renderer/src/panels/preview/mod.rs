@@ -41,13 +41,13 @@ pub(crate) struct PreviewPanel {
     pub(crate) log: log::PreviewLog,
     choices: BTreeMap<PreviewId, PreviewDisplaySettings>,
     /// The settings of a new session: the last ones selected, if any.
-    usual: Option<PreviewDisplaySettings>,
+    default_settings: Option<PreviewDisplaySettings>,
     /// The space for a page when one was last drawn.
     room: Vec2,
     /// The screen last requested for each session.
     screens_asked: BTreeMap<PreviewId, PreviewScreen>,
     /// A better fitting screen, and the time since it fits better.
-    unsuited: Option<(PreviewId, PreviewScreen, f64)>,
+    better_screen: Option<(PreviewId, PreviewScreen, f64)>,
     /// The state of the visible session and the time it began.
     since: Option<(PreviewId, &'static str, f64)>,
     below: PreviewDrawer,
@@ -59,13 +59,13 @@ pub(crate) struct PreviewPanel {
 #[derive(Default)]
 struct SelectionSync {
     session: Option<PreviewId>,
-    shown: Option<SelectedInstance>,
+    last_selected: Option<SelectedInstance>,
     nodes: Vec<NodeId>,
 }
 
 impl PreviewPanel {
-    pub(crate) fn keep(&mut self, sessions: &[PreviewId]) {
-        self.screens.keep(sessions);
+    pub(crate) fn retain(&mut self, sessions: &[PreviewId]) {
+        self.screens.retain(sessions);
         self.choices.retain(|session, _| sessions.contains(session));
         self.screens_asked.retain(|session, _| sessions.contains(session));
     }
@@ -77,60 +77,54 @@ impl PreviewPanel {
 
     /// The screen of a new session.
     pub(crate) fn first_screen(&self, context: &Context, dark: bool) -> PreviewScreen {
-        let PreviewDisplaySettings { device, zoom, dark } =
-            self.usual.unwrap_or(PreviewDisplaySettings { dark, ..PreviewDisplaySettings::default() });
+        let PreviewDisplaySettings { device, zoom, dark } = self
+            .default_settings
+            .unwrap_or(PreviewDisplaySettings { dark, ..PreviewDisplaySettings::default() });
         let room = if self.room.min_elem() > 0.0 { self.room } else { vec2(420.0, 640.0) };
         let screen = screen_for(device, zoom, dark, room, context.pixels_per_point());
         screen.unwrap_or(PreviewScreen { width: 390, height: 844, quarters: 4, dark })
     }
 
-    pub(crate) fn show_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>) {
+    pub(crate) fn show_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>) {
         ui.painter().rect_filled(ui.max_rect(), 0, view.theme.surface_app);
         if let Some(why) = &view.previews.unavailable {
             return empty::unavailable_ui(ui, view, why);
         }
-        let Some(session) = view.looked_at else { return empty::empty_ui(ui, view, actions) };
-        self.follow(view, session, actions);
-        tabs::tabs_ui(ui, view, session, actions);
-        self.toolbar_ui(ui, view, session, actions);
-        self.below_ui(ui, view, session, actions);
-        self.stage_ui(ui, view, session, actions);
+        let Some(session) = view.visible_preview else { return empty::empty_ui(ui, view) };
+        self.follow(view, session);
+        tabs::tabs_ui(ui, view, session);
+        self.toolbar_ui(ui, view, session);
+        self.below_ui(ui, view, session);
+        self.stage_ui(ui, view, session);
     }
 
-    fn choice(&self, session: &PreviewSessionView) -> PreviewDisplaySettings {
+    fn display_settings(&self, session: &PreviewSessionView) -> PreviewDisplaySettings {
         let as_it_is = || PreviewDisplaySettings {
-            device: PreviewDevice::of(session.screen),
+            device: PreviewDevice::for_screen(session.screen),
             zoom: PreviewZoom::Whole,
             dark: session.screen.dark,
         };
-        self.choices.get(&session.id).copied().or(self.usual).unwrap_or_else(as_it_is)
+        self.choices.get(&session.id).copied().or(self.default_settings).unwrap_or_else(as_it_is)
     }
 
     fn choose(&mut self, session: &PreviewSessionView, choice: PreviewDisplaySettings) {
         self.choices.insert(session.id, choice);
-        self.usual = Some(choice);
+        self.default_settings = Some(choice);
     }
 
     /// Synchronises the selection of the page and the board.
-    fn follow(
-        &mut self,
-        view: &FrameView<'_>,
-        session: &PreviewSessionView,
-        actions: &mut Vec<WindowAction>,
-    ) {
+    fn follow(&mut self, view: &FrameView<'_>, session: &PreviewSessionView) {
         let nodes = view.selected_nodes();
-        let SelectionSync { session: last, shown, nodes: before } = &self.followed;
+        let SelectionSync { session: last, last_selected: shown, nodes: before } = &self.followed;
         let same_session = *last == Some(session.id);
         if same_session && *shown != session.selected {
             let node = |selected: &Option<SelectedInstance>| selected.as_ref().and_then(|one| one.node);
             // A process that ended also reports no selection; that must not clear the selection of the board.
             let picked = std::mem::take(&mut self.pointer.picks);
             match (node(&session.selected), node(shown)) {
-                (Some(node), _) if nodes != [node] => {
-                    actions.push(WindowAction::Reveal(ElementId::Node(node)))
-                }
+                (Some(node), _) if nodes != [node] => view.act(WindowAction::Reveal(ElementId::Node(node))),
                 (None, Some(old)) if picked && nodes == [old] => {
-                    actions.push(WindowAction::Select(Default::default()))
+                    view.act(WindowAction::Select(Default::default()))
                 }
                 _ => {}
             }
@@ -142,10 +136,11 @@ impl PreviewPanel {
             let told = session.selected.as_ref().and_then(|selected| selected.node);
             if let Some(instance) = instance.filter(|_| told != nodes.first().copied()) {
                 let request = SelectInstance { session: session.id, instance: Some(instance) };
-                actions.push(WindowAction::request(request));
+                view.act(WindowAction::request(request));
             }
         }
-        self.followed = SelectionSync { session: Some(session.id), shown: session.selected.clone(), nodes };
+        self.followed =
+            SelectionSync { session: Some(session.id), last_selected: session.selected.clone(), nodes };
     }
 
     /// The outermost instance of a node.

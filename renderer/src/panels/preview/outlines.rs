@@ -103,7 +103,6 @@ pub(super) fn path_ui(
     view: &FrameView<'_>,
     session: &PreviewSessionView,
     instances: &[PreviewInstanceBox],
-    actions: &mut Vec<WindowAction>,
 ) {
     use shared_protocol::requests::SelectInstance;
     let Some(selected) = &session.selected else { return };
@@ -120,7 +119,7 @@ pub(super) fn path_ui(
             let step = ui.add(egui::Button::new(text).frame_when_inactive(false));
             if step.clicked() && !last {
                 let instance = Some(instance.id.clone());
-                actions.push(WindowAction::request(SelectInstance { session: session.id, instance }));
+                view.act(WindowAction::request(SelectInstance { session: session.id, instance }));
             }
         }
         let place = format!("{}:{}", selected.file, selected.line);

@@ -3,7 +3,7 @@
 use super::{PreviewPanel, input, outlines, states};
 use crate::{
     preview_display::{PreviewDevice, ShownPreviewFrame, screen_for, shown_size},
-    view::{FrameView, WindowAction},
+    view::{ActionQueue, FrameView, WindowAction},
 };
 use egui::{
     Color32, CornerRadius, Pos2, Rect, ScrollArea, Sense, Stroke, StrokeKind, Ui, Vec2,
@@ -51,22 +51,16 @@ impl PageStage {
 }
 
 impl PreviewPanel {
-    pub(super) fn stage_ui(
-        &mut self,
-        ui: &mut Ui,
-        view: &FrameView<'_>,
-        session: &PreviewSessionView,
-        actions: &mut Vec<WindowAction>,
-    ) {
-        let choice = self.choice(session);
+    pub(super) fn stage_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, session: &PreviewSessionView) {
+        let choice = self.display_settings(session);
         let edge = edge_of(choice.device);
         let around = ui.available_rect_before_wrap();
         self.room = (around.size() - Vec2::splat(2.0 * (STAGE_MARGIN + edge))).max(Vec2::splat(40.0));
-        self.suit(ui, session, actions);
+        self.suit(ui, session, view.actions);
         let long = self.in_state_for(ui, session) > MIN_LOADING_SECONDS;
         let pixels_per_point = ui.ctx().pixels_per_point();
         let room = self.room;
-        let shot = self.screens.newest(ui.ctx(), session.id);
+        let shot = self.screens.newest_frame(ui.ctx(), session.id);
         let screen = shot.map_or(session.screen, |shot| shot.screen);
         let size = shown_size(screen, choice.zoom, room, pixels_per_point);
         let texture = shot.map(|shot: ShownPreviewFrame<'_>| shot.texture.id());
@@ -91,22 +85,22 @@ impl PreviewPanel {
             }
             let heard = input::page_ui(ui, session, stage, pointer);
             if texture.is_some() {
-                outlines::outlines_ui(ui, view, session, instances, stage, heard.over);
+                outlines::outlines_ui(ui, view, session, instances, stage, heard.hovered);
             }
             if !heard.events.is_empty() {
-                actions.push(WindowAction::Gesture(session.id, PreviewGesture::Input(heard.events)));
+                view.act(WindowAction::Gesture(session.id, PreviewGesture::Input(heard.events)));
             }
-            states::state_ui(ui, view, session, rect, texture.is_some(), long, actions);
+            states::state_ui(ui, view, session, rect, texture.is_some(), long);
         });
     }
 
     /// Requests the screen that fits the display settings and the available space.
-    fn suit(&mut self, ui: &Ui, session: &PreviewSessionView, actions: &mut Vec<WindowAction>) {
-        let choice = self.choice(session);
+    fn suit(&mut self, ui: &Ui, session: &PreviewSessionView, actions: &ActionQueue) {
+        let choice = self.display_settings(session);
         let pixels_per_point = ui.ctx().pixels_per_point();
         let wanted = screen_for(choice.device, choice.zoom, choice.dark, self.room, pixels_per_point);
         let Some(wanted) = wanted.filter(|wanted| *wanted != session.screen) else {
-            self.unsuited = None;
+            self.better_screen = None;
             self.screens_asked.remove(&session.id);
             return;
         };
@@ -114,10 +108,10 @@ impl PreviewPanel {
             return;
         }
         let now = ui.input(|input| input.time);
-        let since = match self.unsuited {
+        let since = match self.better_screen {
             Some((id, screen, since)) if (id, screen) == (session.id, wanted) => since,
             _ => {
-                self.unsuited = Some((session.id, wanted, now));
+                self.better_screen = Some((session.id, wanted, now));
                 now
             }
         };
@@ -129,7 +123,7 @@ impl PreviewPanel {
             ui.ctx().request_repaint_after(std::time::Duration::from_secs_f64(rests));
             return;
         }
-        self.unsuited = None;
+        self.better_screen = None;
         self.screens_asked.insert(session.id, wanted);
         actions.push(WindowAction::request(SetPreviewScreen { session: session.id, screen: wanted }));
     }

@@ -3,7 +3,7 @@
 use crate::{
     view::{FrameView, WindowAction},
     widgets::muted_ui,
-    wording::now,
+    wording::unix_millis,
 };
 use egui::{
     Align, Button, Frame, Label, Layout, Margin, Rect, RichText, Spinner, Stroke, Ui, UiBuilder, Vec2, vec2,
@@ -23,7 +23,6 @@ pub(super) fn state_ui(
     rect: Rect,
     has_frame: bool,
     long: bool,
-    actions: &mut Vec<WindowAction>,
 ) {
     match &session.state {
         PreviewSessionStatus::Ready => {}
@@ -37,10 +36,10 @@ pub(super) fn state_ui(
             ui.vertical_centered(|ui| {
                 ui.label(RichText::new("Stopped").strong());
                 ui.add_space(8.0);
-                start_button_ui(ui, view, session, "Start", actions);
+                start_button_ui(ui, view, session, "Start");
             });
         }),
-        PreviewSessionStatus::Failed(failed) => failed_ui(ui, view, session, rect, failed, actions),
+        PreviewSessionStatus::Failed(failed) => failed_ui(ui, view, session, rect, failed),
     }
 }
 
@@ -59,7 +58,6 @@ fn failed_ui(
     session: &PreviewSessionView,
     rect: Rect,
     failed: &PreviewFailure,
-    actions: &mut Vec<WindowAction>,
 ) {
     let theme = view.theme;
     card_ui(ui, view, rect, 220.0, |ui| {
@@ -83,9 +81,9 @@ fn failed_ui(
         }
         ui.add_space(2.0);
         ui.horizontal(|ui| {
-            start_button_ui(ui, view, session, "Restart", actions);
+            start_button_ui(ui, view, session, "Restart");
             if let Some(at) = failed.again_at {
-                let left = at.saturating_sub(now());
+                let left = at.saturating_sub(unix_millis());
                 muted_ui(ui, theme, format!("Restarts in {} s", left.div_ceil(1000)));
                 ui.ctx().request_repaint_after(Duration::from_millis(500));
             }
@@ -93,17 +91,11 @@ fn failed_ui(
     });
 }
 
-fn start_button_ui(
-    ui: &mut Ui,
-    view: &FrameView<'_>,
-    session: &PreviewSessionView,
-    word: &str,
-    actions: &mut Vec<WindowAction>,
-) {
+fn start_button_ui(ui: &mut Ui, view: &FrameView<'_>, session: &PreviewSessionView, word: &str) {
     let text = RichText::new(word).color(view.theme.accent_text);
     let button = Button::new(text).fill(view.theme.accent).min_size(vec2(88.0, 28.0));
     if ui.add(button).accessible_name(format!("{word} the preview")).clicked() {
-        actions.push(WindowAction::request(RestartPreview { session: session.id }));
+        view.act(WindowAction::request(RestartPreview { session: session.id }));
     }
 }
 

@@ -15,12 +15,7 @@ use shared_protocol::{
 
 const TAB_HEIGHT: f32 = 26.0;
 
-pub(super) fn tabs_ui(
-    ui: &mut Ui,
-    view: &FrameView<'_>,
-    chosen: &PreviewSessionView,
-    actions: &mut Vec<WindowAction>,
-) {
+pub(super) fn tabs_ui(ui: &mut Ui, view: &FrameView<'_>, chosen: &PreviewSessionView) {
     let theme = view.theme;
     Frame::new()
         .fill(theme.surface_panel)
@@ -32,12 +27,12 @@ pub(super) fn tabs_ui(
                     ui.set_height(TAB_HEIGHT);
                     ui.spacing_mut().item_spacing.x = 2.0;
                     for session in &view.previews.sessions {
-                        session_ui(ui, view, session, session.id == chosen.id, actions);
+                        session_ui(ui, view, session, session.id == chosen.id);
                     }
                     if view.previews.sessions.len() < MAX_PREVIEW_SESSIONS {
                         let add = egui::Button::new(RichText::new("+").color(theme.text_muted)).frame(false);
                         let menu = egui::containers::menu::MenuButton::from_button(add);
-                        let (response, _) = menu.ui(ui, |ui| start_menu_ui(ui, view, actions));
+                        let (response, _) = menu.ui(ui, |ui| start_menu_ui(ui, view));
                         response
                             .accessible_name("New preview")
                             .on_hover_text("Preview another page or component");
@@ -47,25 +42,24 @@ pub(super) fn tabs_ui(
         });
 }
 
-fn session_ui(
-    ui: &mut Ui,
-    view: &FrameView<'_>,
-    session: &PreviewSessionView,
-    chosen: bool,
-    actions: &mut Vec<WindowAction>,
-) {
+fn session_ui(ui: &mut Ui, view: &FrameView<'_>, session: &PreviewSessionView, chosen: bool) {
     let theme = view.theme;
     let (dot, _) = ui.allocate_exact_size(vec2(10.0, TAB_HEIGHT), Sense::hover());
     ui.painter().circle_filled(dot.center() + vec2(2.0, 0.0), 3.0, state_colour(theme, &session.state));
     let title: String = session.title.chars().take(32).collect();
-    let tab = TabButton { id: ui.scope_id().with(session.id), text: &title, chosen, sense: Sense::click() };
+    let tab = TabButton {
+        id: ui.scope_id().with(session.id),
+        text: &title,
+        is_selected: chosen,
+        sense: Sense::click(),
+    };
     let response = tab_ui(ui, theme, tab);
     let response = response.on_hover_text(format!("{} · {}", session.title, state_words(&session.state)));
     if response.clicked() {
-        actions.push(WindowAction::LookAt(session.id));
+        view.act(WindowAction::LookAt(session.id));
     }
     if chosen && close_button_ui(ui, theme, &format!("Close {title}")).clicked() {
-        actions.push(WindowAction::request(ClosePreview { session: session.id }));
+        view.act(WindowAction::request(ClosePreview { session: session.id }));
     }
 }
 

@@ -5,7 +5,7 @@ use crate::{
     commands::{CommandId, find},
     features::inspector::paint_combo_arrow,
     preview_display::{PreviewDevice, PreviewZoom, routes},
-    view::{FrameView, WindowAction},
+    view::{ActionQueue, FrameView, WindowAction},
 };
 use egui::{Button, ComboBox, Frame, Margin, RichText, Sense, Ui, vec2};
 use shared_protocol::{
@@ -15,13 +15,7 @@ use shared_protocol::{
 };
 
 impl PreviewPanel {
-    pub(super) fn toolbar_ui(
-        &mut self,
-        ui: &mut Ui,
-        view: &FrameView<'_>,
-        session: &PreviewSessionView,
-        actions: &mut Vec<WindowAction>,
-    ) {
+    pub(super) fn toolbar_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, session: &PreviewSessionView) {
         let margin = Margin { left: 8, right: 8, top: 4, bottom: 4 };
         let bar = Frame::new().fill(view.theme.surface_panel).inner_margin(margin).show(ui, |ui| {
             ui.set_width(ui.available_width());
@@ -29,13 +23,13 @@ impl PreviewPanel {
             ui.spacing_mut().button_padding = vec2(7.0, 2.0);
             ui.spacing_mut().interact_size.y = 24.0;
             ui.horizontal_wrapped(|ui| {
-                modes_ui(ui, session, actions);
+                modes_ui(ui, session, view.actions);
                 gap_ui(ui, view);
-                page_ui(ui, view, session, actions);
+                page_ui(ui, view, session);
                 self.device_ui(ui, session);
             });
             ui.horizontal_wrapped(|ui| {
-                ends_ui(ui, session, actions);
+                ends_ui(ui, session, view.actions);
                 gap_ui(ui, view);
                 self.openers_ui(ui, view, session);
             });
@@ -45,7 +39,7 @@ impl PreviewPanel {
     }
 
     fn device_ui(&mut self, ui: &mut Ui, session: &PreviewSessionView) {
-        let before = self.choice(session);
+        let before = self.display_settings(session);
         let mut choice = before;
         let name = match choice.device {
             PreviewDevice::Custom { width, height } => format!("{width} × {height}"),
@@ -118,7 +112,7 @@ fn combo(name: &str, text: String, width: f32) -> ComboBox<'static> {
 }
 
 /// The buttons for the modes interact and inspect.
-fn modes_ui(ui: &mut Ui, session: &PreviewSessionView, actions: &mut Vec<WindowAction>) {
+fn modes_ui(ui: &mut Ui, session: &PreviewSessionView, actions: &ActionQueue) {
     let key = find(CommandId::PreviewInspect).and_then(|def| def.keys.first()).map(|keys| keys.text());
     let choose = format!("Click a part of the page to select it ({})", key.unwrap_or_default());
     for (mode, word, tip) in [
@@ -133,20 +127,20 @@ fn modes_ui(ui: &mut Ui, session: &PreviewSessionView, actions: &mut Vec<WindowA
 }
 
 /// Selects another page for the session.
-fn page_ui(ui: &mut Ui, view: &FrameView<'_>, session: &PreviewSessionView, actions: &mut Vec<WindowAction>) {
+fn page_ui(ui: &mut Ui, view: &FrameView<'_>, session: &PreviewSessionView) {
     let Some(route) = session.route else { return };
     let label = view.snapshot.node(route).map_or("—", |node| node.label.as_str());
     let list = combo("page", label.to_owned(), 84.0).show_ui(ui, |ui| {
         for page in routes(view) {
             if ui.selectable_label(page.id == route, &page.label).clicked() && page.id != route {
-                actions.push(WindowAction::request(NavigatePreview { session: session.id, route: page.id }));
+                view.act(WindowAction::request(NavigatePreview { session: session.id, route: page.id }));
             }
         }
     });
     list.response.accessible_name("Page");
 }
 
-fn ends_ui(ui: &mut Ui, session: &PreviewSessionView, actions: &mut Vec<WindowAction>) {
+fn ends_ui(ui: &mut Ui, session: &PreviewSessionView, actions: &ActionQueue) {
     let ended = matches!(session.state, PreviewSessionStatus::Stopped | PreviewSessionStatus::Failed(_));
     let word = if ended { "Start" } else { "Restart" };
     if ui.button(word).on_hover_text("Starts the page again and discards entered values").clicked() {

@@ -2,7 +2,7 @@
 
 use super::CommandDraft;
 use crate::layout;
-use shared_protocol::text::counted;
+use shared_protocol::text::count_noun;
 use shared_protocol::{
     NodeId, NodeRef, Placement, Refusal, RefusalCode,
     command::{LayoutAxis, NodeAlignment},
@@ -17,8 +17,11 @@ fn resolve_placed(
     what: &str,
 ) -> Result<Vec<(NodeId, Placement)>, Refusal> {
     let found = draft.resolve_nodes(nodes)?;
-    let placed: Vec<(NodeId, Placement)> =
-        draft.outermost(&found).into_iter().filter_map(|id| Some((id, draft.state.absolute(id)?))).collect();
+    let placed: Vec<(NodeId, Placement)> = draft
+        .outermost(&found)
+        .into_iter()
+        .filter_map(|id| Some((id, draft.state.absolute_placement(id)?)))
+        .collect();
     if placed.len() < least {
         let message = format!("{what} needs at least {least} nodes, none of them inside another");
         return Err(Refusal::new(RefusalCode::BadRequest, message).field("nodes"));
@@ -33,7 +36,7 @@ fn apply_moves(draft: &mut CommandDraft, moved: Vec<(NodeId, i32, i32)>) -> Resu
         let Some(before) = draft.state.placement(id) else { continue };
         let after = before.moved_by(dx, dy);
         let parent = draft.node(id)?.parent;
-        draft.place(id, after.at(layout::clamp_to_content(parent, after.origin())))?;
+        draft.place(id, after.moved_to(layout::clamp_to_content(parent, after.origin())))?;
         touched.push(id);
     }
     layout::make_room(draft, &touched)
@@ -58,7 +61,7 @@ pub(super) fn align(
     };
     let moved = placed.iter().map(|(id, placement)| (*id, delta(placement).0, delta(placement).1)).collect();
     apply_moves(draft, moved)?;
-    Ok(format!("Align {}", counted(placed.len(), "node")))
+    Ok(format!("Align {}", count_noun(placed.len(), "node")))
 }
 
 pub(super) fn distribute(
@@ -88,7 +91,7 @@ pub(super) fn distribute(
         before += length(p);
     }
     apply_moves(draft, moved)?;
-    Ok(format!("Distribute {}", counted(placed.len(), "node")))
+    Ok(format!("Distribute {}", count_noun(placed.len(), "node")))
 }
 
 pub(super) fn tidy(draft: &mut CommandDraft, nodes: &[NodeRef]) -> Result<String, Refusal> {
@@ -103,10 +106,10 @@ pub(super) fn tidy(draft: &mut CommandDraft, nodes: &[NodeRef]) -> Result<String
     for (_, siblings) in rooms {
         for (id, placement) in layout::layered_layout(&draft.state, &siblings) {
             let parent = draft.node(id)?.parent;
-            draft.place(id, placement.at(layout::clamp_to_content(parent, placement.origin())))?;
+            draft.place(id, placement.moved_to(layout::clamp_to_content(parent, placement.origin())))?;
             touched.push(id);
         }
     }
     layout::make_room(draft, &touched)?;
-    Ok(format!("Tidy {}", counted(placed.len(), "node")))
+    Ok(format!("Tidy {}", count_noun(placed.len(), "node")))
 }

@@ -2,7 +2,7 @@
 
 use super::{CommandDraft, place};
 use crate::{layout, rules};
-use shared_protocol::text::counted;
+use shared_protocol::text::count_noun;
 use shared_protocol::{
     Board, BoardPoint, Change, Edge, EdgeEndpoint, EdgeEndpointRef, EdgeId, ElementId, GraphDocument,
     GraphFragment, Node, NodeId, NodeRef, Placement, Refusal, RefusalCode, command::BoardRef,
@@ -32,7 +32,7 @@ pub(super) fn duplicate(
     }
     match roots[..] {
         [root] => Ok(format!("Duplicate {}", draft.node(root)?.name)),
-        _ => Ok(format!("Duplicate {}", counted(roots.len(), "node"))),
+        _ => Ok(format!("Duplicate {}", count_noun(roots.len(), "node"))),
     }
 }
 
@@ -74,7 +74,7 @@ pub(super) fn paste(
     at.map_or(Ok(()), place::check_point)?;
     check_fragment(draft, &fragment.0)?;
     insert(draft, &board, parent, &fragment.0, PasteShift::To(at))?;
-    Ok(format!("Paste {}", counted(fragment.0.nodes.len(), "node")))
+    Ok(format!("Paste {}", count_noun(fragment.0.nodes.len(), "node")))
 }
 
 /// A fragment is untrusted input: its values are checked like typed ones.
@@ -147,12 +147,12 @@ fn insert(
         draft.push(Change::Node { id, before: None, after: Some(Arc::new(copy)) })?;
         let placement = if is_root {
             let moved = placement.moved_by(delta.x, delta.y);
-            moved.at(layout::clamp_to_content(parent, moved.origin()))
+            moved.moved_to(layout::clamp_to_content(parent, moved.origin()))
         } else {
             placement
         };
         draft.place(id, placement)?;
-        draft.chosen.names.insert(id);
+        draft.assignments.names.insert(id);
         if is_root {
             draft.created.push(ElementId::Node(id));
         }

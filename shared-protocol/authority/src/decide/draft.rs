@@ -15,18 +15,23 @@ pub(crate) struct CommandDraft {
     pub(crate) state: Snapshot,
     pub(crate) changes: Vec<Change>,
     pub(crate) created: Vec<ElementId>,
-    pub(super) chosen: AutoAssignments,
+    pub(super) assignments: AutoAssignments,
     entropy: u64,
 }
 
 impl CommandDraft {
     pub(crate) fn new(snapshot: &Snapshot, seed: u64) -> Self {
         let (changes, created, chosen) = (Vec::new(), Vec::new(), AutoAssignments::default());
-        Self { state: snapshot.clone(), changes, created, chosen, entropy: seed }
+        Self { state: snapshot.clone(), changes, created, assignments: chosen, entropy: seed }
     }
 
     pub(super) fn finish(self, summary: String) -> CommandDecision {
-        CommandDecision { summary, changes: self.changes, created: self.created, chosen: self.chosen }
+        CommandDecision {
+            summary,
+            changes: self.changes,
+            created: self.created,
+            assignments: self.assignments,
+        }
     }
 
     /// Applies and records a change; a change that breaks the graph refuses the whole command.

@@ -28,7 +28,7 @@ pub struct CommandDecision {
     pub changes: Vec<Change>,
     pub created: Vec<ElementId>,
     /// Names and places that the command did not specify; a rebase may choose them again.
-    pub chosen: AutoAssignments,
+    pub assignments: AutoAssignments,
 }
 
 /// Decides a command against a state. The ids of new elements are derived from `seed`.

@@ -2,7 +2,7 @@
 
 use super::{CommandDraft, draft::check_label, place, references};
 use crate::{layout, rules};
-use shared_protocol::text::counted;
+use shared_protocol::text::count_noun;
 use shared_protocol::{
     AddNode, Change, ElementId, Node, NodeId, NodeName, NodeRef, Placement, PropKey, PropValue, Refusal,
     RefusalCode, TypeDef, limits::MAX_PROPS_PER_NODE,
@@ -52,10 +52,10 @@ pub(super) fn add(draft: &mut CommandDraft, add: &AddNode) -> Result<String, Ref
     layout::make_room(draft, &[id])?;
     draft.created.push(ElementId::Node(id));
     if add.name.is_none() {
-        draft.chosen.names.insert(id);
+        draft.assignments.names.insert(id);
     }
     if add.at.is_none() {
-        draft.chosen.places.insert(id);
+        draft.assignments.places.insert(id);
     }
     Ok(summary)
 }
@@ -163,7 +163,7 @@ pub(super) fn set_variable(
     let what = if variable { "a variable" } else { "a plain value" };
     match nodes[..] {
         [node] => Ok(format!("Make {key} of {} {what}", draft.node(node)?.name)),
-        _ => Ok(format!("Make {key} of {} {what}", counted(nodes.len(), "node"))),
+        _ => Ok(format!("Make {key} of {} {what}", count_noun(nodes.len(), "node"))),
     }
 }
 

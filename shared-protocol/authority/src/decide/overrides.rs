@@ -1,8 +1,8 @@
 //! Setting, clearing and promoting overrides. Promoting writes the value to the property of the node.
 
 use super::{CommandDraft, nodes};
-use crate::overrides::{lay_over, locator_of, words};
-use shared_protocol::text::counted;
+use crate::overrides::{describe_key, locator_of, set_at_path};
+use shared_protocol::text::count_noun;
 use shared_protocol::{
     Change, NodeId, Override, OverrideKey, OverrideResolution, OverrideSelector, PropKey, PropValue, Refusal,
     RefusalCode, SetOverride, limits::MAX_BATCH_COMMANDS, overrides::PromotionFailure, v0::ValidationCode,
@@ -18,8 +18,8 @@ pub(super) fn set(draft: &mut CommandDraft, set: &[SetOverride]) -> Result<Strin
         set_one(draft, one)?;
     }
     Ok(match set {
-        [one] => format!("Override {}", words(&draft.state, &one.key())),
-        _ => format!("Override {}", counted(set.len(), "value")),
+        [one] => format!("Override {}", describe_key(&draft.state, &one.key())),
+        _ => format!("Override {}", count_noun(set.len(), "value")),
     })
 }
 
@@ -37,8 +37,9 @@ fn set_one(draft: &mut CommandDraft, one: &SetOverride) -> Result<(), Refusal> {
     if after.locator.is_none() {
         after.locator = locator_of(&draft.state, scope, &instance);
     }
-    if let OverrideResolution::Orphaned(reason) = draft.state.standing(&key, &after) {
-        let message = format!("{} cannot be overridden: {}", words(&draft.state, &key), reason.describe());
+    if let OverrideResolution::Orphaned(reason) = draft.state.resolve_override(&key, &after) {
+        let message =
+            format!("{} cannot be overridden: {}", describe_key(&draft.state, &key), reason.describe());
         let refusal = Refusal::new(RefusalCode::NotFound, message).field(key.path.as_str());
         let first = key.path.tokens().next().unwrap_or_default();
         return Err(match draft.state.instance(scope, &instance) {
@@ -68,7 +69,7 @@ fn check_value(draft: &CommandDraft, key: &OverrideKey, over: &Override) -> Resu
     let Some(prop) = key.path.tokens().next().and_then(|first| PropKey::parse(first).ok()) else {
         return Ok(());
     };
-    let laid = lay_over(&mut found.props, &key.path, &over.value);
+    let laid = set_at_path(&mut found.props, &key.path, &over.value);
     match (laid, found.props.get(&prop)) {
         // Null unsets the property.
         (Some(()), None | Some(PropValue::Null)) => Ok(()),
@@ -80,12 +81,12 @@ fn check_value(draft: &CommandDraft, key: &OverrideKey, over: &Override) -> Resu
 }
 
 fn value_not_found(draft: &CommandDraft, key: &OverrideKey) -> Refusal {
-    let message = format!("there is no value at {}", words(&draft.state, key));
+    let message = format!("there is no value at {}", describe_key(&draft.state, key));
     Refusal::new(RefusalCode::NotFound, message).field(key.path.as_str())
 }
 
 pub(super) fn clear(draft: &mut CommandDraft, which: &OverrideSelector) -> Result<String, Refusal> {
-    let keys = draft.state.chosen_overrides(which);
+    let keys = draft.state.select_overrides(which);
     let mut cleared = 0;
     for key in &keys {
         let Some(before) = draft.state.overrides.get(key).cloned() else { continue };
@@ -93,15 +94,15 @@ pub(super) fn clear(draft: &mut CommandDraft, which: &OverrideSelector) -> Resul
         cleared += 1;
     }
     Ok(match &keys[..] {
-        [key] => format!("Clear the override of {}", words(&draft.state, key)),
-        _ => format!("Clear {}", counted(cleared, "override")),
+        [key] => format!("Clear the override of {}", describe_key(&draft.state, key)),
+        _ => format!("Clear {}", count_noun(cleared, "override")),
     })
 }
 
 /// Writes overrides to the properties of nodes. An override of a component itself, or of a part of one, belongs in the
 /// component's file, which this crate does not read.
 pub(super) fn promote(draft: &mut CommandDraft, which: &OverrideSelector) -> Result<String, Refusal> {
-    let keys = draft.state.chosen_overrides(which);
+    let keys = draft.state.select_overrides(which);
     if keys.is_empty() {
         return Err(Refusal::new(RefusalCode::NotFound, "there is no matching override to promote"));
     }
@@ -115,8 +116,8 @@ pub(super) fn promote(draft: &mut CommandDraft, which: &OverrideSelector) -> Res
         return Err(Refusal::promotion_failed(failed, keys.len()));
     }
     Ok(match &keys[..] {
-        [key] => format!("Promote {}", words(&draft.state, key)),
-        _ => format!("Promote {}", counted(keys.len(), "override")),
+        [key] => format!("Promote {}", describe_key(&draft.state, key)),
+        _ => format!("Promote {}", count_noun(keys.len(), "override")),
     })
 }
 
@@ -125,7 +126,7 @@ fn promote_one(draft: &mut CommandDraft, key: &OverrideKey) -> Result<(), (Valid
     let unfit = |refusal: Refusal| (ValidationCode::Unpromotable, refusal.message);
     let over = draft.state.overrides.get(key).cloned();
     let over = over.ok_or_else(|| not_found("the override does not exist"))?;
-    let instance = match draft.state.standing(key, &over) {
+    let instance = match draft.state.resolve_override(key, &over) {
         OverrideResolution::Applies(instance) => instance,
         OverrideResolution::Orphaned(reason) => return Err(not_found(reason.describe())),
     };
@@ -136,7 +137,7 @@ fn promote_one(draft: &mut CommandDraft, key: &OverrideKey) -> Result<(), (Valid
     let found = draft.node(node).map_err(unfit)?.clone();
     let mut props = draft.state.plain_props(&found);
     let first = key.path.tokens().next().and_then(|first| PropKey::parse(first).ok());
-    let laid = lay_over(&mut props, &key.path, &over.value);
+    let laid = set_at_path(&mut props, &key.path, &over.value);
     let entry = laid.and(first).and_then(|prop| props.remove_entry(&prop));
     let (prop, value) = entry.ok_or_else(|| unfit(value_not_found(draft, key)))?;
     let def = draft.type_of(&found).map_err(unfit)?;

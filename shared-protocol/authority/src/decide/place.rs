@@ -2,7 +2,7 @@
 
 use super::{CommandDraft, references};
 use crate::{layout, rules};
-use shared_protocol::text::counted;
+use shared_protocol::text::count_noun;
 use shared_protocol::{
     BoardPoint, Change, NodeId, NodeRef, Placement, Refusal, RefusalCode,
     command::PlaceNode,
@@ -30,7 +30,7 @@ pub(super) fn place(draft: &mut CommandDraft, items: &[PlaceNode]) -> Result<Str
     let verb = if resized > 0 { "Resize" } else { "Move" };
     match moved[..] {
         [node] => Ok(format!("{verb} {}", draft.node(node)?.name)),
-        _ => Ok(format!("{verb} {}", counted(moved.len(), "node"))),
+        _ => Ok(format!("{verb} {}", count_noun(moved.len(), "node"))),
     }
 }
 
@@ -83,7 +83,7 @@ pub(super) fn reparent(
     };
     match chosen[..] {
         [node] => Ok(format!("Move {} {into}", draft.node(node)?.name)),
-        _ => Ok(format!("Move {} {into}", counted(chosen.len(), "node"))),
+        _ => Ok(format!("Move {} {into}", count_noun(chosen.len(), "node"))),
     }
 }
 
@@ -103,7 +103,7 @@ fn move_into(
     if parent != node.parent {
         rules::may_contain(&draft.state, &board, parent, &def)?;
     }
-    let absolute = draft.state.absolute(id).map_or(current(draft, id)?, |absolute| absolute);
+    let absolute = draft.state.absolute_placement(id).map_or(current(draft, id)?, |absolute| absolute);
     let origin = draft.state.origin_of(parent);
     check_point(delta)?;
     let to = BoardPoint { x: absolute.x + delta.x - origin.x, y: absolute.y + delta.y - origin.y };
@@ -112,7 +112,7 @@ fn move_into(
         draft.push(Change::Parent { node: id, before: node.parent, after: parent })?;
         references::sync_parent_reference(draft, id, &def)?;
     }
-    draft.place(id, absolute.at(layout::clamp_to_content(parent, to)))
+    draft.place(id, absolute.moved_to(layout::clamp_to_content(parent, to)))
 }
 
 pub(super) fn place_missing(draft: &mut CommandDraft, changes: &[Change]) -> Result<(), Refusal> {

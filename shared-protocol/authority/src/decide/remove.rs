@@ -1,7 +1,7 @@
 //! Removing nodes with their content, and with it the edges and references that would dangle.
 
 use super::{CommandDraft, connect::disconnect};
-use shared_protocol::text::counted;
+use shared_protocol::text::count_noun;
 use shared_protocol::{Change, EdgeId, NodeId, NodeRef, Refusal};
 use std::collections::BTreeSet;
 
@@ -16,10 +16,10 @@ pub(super) fn remove(
     }
     let summary = match (&chosen[..], edges) {
         ([node], []) => format!("Remove {}", draft.node(*node)?.name),
-        ([], edges) => format!("Remove {}", counted(edges.len(), "edge")),
-        (nodes, []) => format!("Remove {}", counted(nodes.len(), "node")),
+        ([], edges) => format!("Remove {}", count_noun(edges.len(), "edge")),
+        (nodes, []) => format!("Remove {}", count_noun(nodes.len(), "node")),
         (nodes, edges) => {
-            format!("Remove {} and {}", counted(nodes.len(), "node"), counted(edges.len(), "edge"))
+            format!("Remove {} and {}", count_noun(nodes.len(), "node"), count_noun(edges.len(), "edge"))
         }
     };
     let going: Vec<NodeId> =

@@ -29,7 +29,7 @@ pub(crate) fn clamp_to_content(parent: Option<NodeId>, at: BoardPoint) -> BoardP
 }
 
 fn is_free(snapshot: &Snapshot, room: ContentScope, area: Placement) -> bool {
-    let wide = area.grown(GAP / 2);
+    let wide = area.expand(GAP / 2);
     let mut near = snapshot.occupancy.candidates(room, wide).into_iter();
     !near.any(|node| snapshot.placement(node).is_some_and(|other| other.overlaps(wide)))
 }
@@ -151,7 +151,7 @@ fn push_neighbours(
     let mut moved = vec![grown];
     let mut pending = vec![(grown, before, after)];
     while let Some((pusher, before, after)) = pending.pop() {
-        for other in draft.state.occupancy.candidates(room, after.grown(GAP)) {
+        for other in draft.state.occupancy.candidates(room, after.expand(GAP)) {
             let Some(placement) = draft.state.placement(other) else { continue };
             let was_clear = !placement.overlaps(before);
             if other == pusher || other == grown || !was_clear || !placement.overlaps(after) {

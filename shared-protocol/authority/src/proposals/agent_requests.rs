@@ -2,7 +2,7 @@
 //! decides a proposal.
 
 use super::{
-    overlay::{ProposedState, stale_refusal},
+    overlay::{ProposalOverlay, stale_refusal},
     queue::{AgentClient, CachedDraft, ProposeResult, ReviewQueue, is_decided},
     rebase_queue::note_step,
     refit::{RefitResult, refit},
@@ -70,7 +70,7 @@ pub struct AgentResponse {
 /// The result of an agent's call in the host process.
 #[derive(Debug, Clone)]
 pub struct AgentCallOutcome {
-    pub done: AgentResponse,
+    pub response: AgentResponse,
     pub accepted: Option<StandingApprovalGrant>,
 }
 
@@ -180,7 +180,7 @@ impl ReviewQueue {
         client: &AgentClient,
         draft: DraftSelector,
         (time, seed): (u64, u64),
-        step: impl FnOnce(&mut ProposedState) -> Result<CommandDecision, Refusal>,
+        step: impl FnOnce(&mut ProposalOverlay) -> Result<CommandDecision, Refusal>,
     ) -> Result<ProposeResult, Refusal> {
         let known = match draft {
             DraftSelector::ById(id) => self.draft(Some(id), client)?,
@@ -194,7 +194,7 @@ impl ReviewQueue {
         let (mut overlay, bytes) = match self.cached_draft(snapshot, proposal.id) {
             Some(fitted) => {
                 let changes = std::mem::take(&mut proposal.changes);
-                (ProposedState { state: fitted.state.clone(), changes }, fitted.bytes)
+                (ProposalOverlay { state: fitted.state.clone(), changes }, fitted.bytes)
             }
             None => {
                 let RefitResult { overlay, notes, .. } = refit(snapshot, &proposal).map_err(stale_refusal)?;
@@ -205,9 +205,9 @@ impl ReviewQueue {
         };
         let decision = step(&mut overlay)?;
         let bytes = bytes + decision.changes.iter().map(approximate_bytes).sum::<usize>();
-        let ProposedState { state, changes } = overlay;
+        let ProposalOverlay { state, changes } = overlay;
         proposal.changes = changes;
-        proposal.chosen.extend(&decision.chosen);
+        proposal.chosen.extend(&decision.assignments);
         proposal.base = snapshot.revision();
         proposal.proposer = client.proposer.clone();
         let is_loose = proposal.steps.is_empty() && !client.connected;
@@ -219,7 +219,7 @@ impl ReviewQueue {
         let mut findings = ProblemIndex::default();
         findings.update(&state, &decision.changes);
         let proposal = self.store(proposal);
-        let fitted = CachedDraft { over: snapshot.revision(), state: state.clone(), bytes };
+        let fitted = CachedDraft { base: snapshot.revision(), state: state.clone(), bytes };
         self.overlays.insert(proposal.id, Arc::new(fitted));
         Ok(ProposeResult { proposal, decision, state, findings: findings.iter().cloned().collect() })
     }

@@ -11,13 +11,13 @@ pub fn with_needs(
     changes: &[Change],
     chosen: impl IntoIterator<Item = ProposalSubject>,
 ) -> BTreeSet<ProposalSubject> {
-    let needs = ElementDependencies::of(snapshot, changes);
+    let needs = ElementDependencies::from_changes(snapshot, changes);
     let mut all = BTreeSet::new();
     let mut waiting: Vec<ProposalSubject> =
         chosen.into_iter().filter(|subject| needs.subjects.contains(subject)).collect();
     while let Some(subject) = waiting.pop() {
         if all.insert(subject.clone()) {
-            waiting.extend(needs.of.get(&subject).into_iter().flatten().cloned());
+            waiting.extend(needs.by_subject.get(&subject).into_iter().flatten().cloned());
         }
     }
     all
@@ -28,7 +28,7 @@ pub(super) fn direct_dependencies(
     snapshot: &Snapshot,
     changes: &[Change],
 ) -> BTreeMap<ProposalSubject, BTreeSet<ProposalSubject>> {
-    ElementDependencies::of(snapshot, changes).of
+    ElementDependencies::from_changes(snapshot, changes).by_subject
 }
 
 struct ElementDependencies<'a> {
@@ -36,7 +36,7 @@ struct ElementDependencies<'a> {
     subjects: BTreeSet<ProposalSubject>,
     /// The nodes with layout changes only.
     only_moved: BTreeSet<NodeId>,
-    of: BTreeMap<ProposalSubject, BTreeSet<ProposalSubject>>,
+    by_subject: BTreeMap<ProposalSubject, BTreeSet<ProposalSubject>>,
     /// Pairs of a node and a target that it loses.
     losing: BTreeSet<(NodeId, NodeId)>,
     /// The first file of each bundle.
@@ -44,11 +44,11 @@ struct ElementDependencies<'a> {
 }
 
 impl<'a> ElementDependencies<'a> {
-    fn of(snapshot: &'a Snapshot, changes: &[Change]) -> Self {
-        let subjects: BTreeSet<ProposalSubject> = changes.iter().map(ProposalSubject::of).collect();
+    fn from_changes(snapshot: &'a Snapshot, changes: &[Change]) -> Self {
+        let subjects: BTreeSet<ProposalSubject> = changes.iter().map(ProposalSubject::of_change).collect();
         let mut only_moved: BTreeSet<NodeId> = subjects.iter().filter_map(node_of).collect();
         for change in changes.iter().filter(|change| !change.is_layout()) {
-            if let Some(node) = node_of(&ProposalSubject::of(change)) {
+            if let Some(node) = node_of(&ProposalSubject::of_change(change)) {
                 only_moved.remove(&node);
             }
         }
@@ -60,8 +60,14 @@ impl<'a> ElementDependencies<'a> {
             _ => Vec::new(),
         });
         let losing = losing.collect();
-        let mut needs =
-            Self { snapshot, subjects, only_moved, of: BTreeMap::new(), losing, bundles: BTreeMap::new() };
+        let mut needs = Self {
+            snapshot,
+            subjects,
+            only_moved,
+            by_subject: BTreeMap::new(),
+            losing,
+            bundles: BTreeMap::new(),
+        };
         for change in changes {
             needs.add_change(change);
         }
@@ -70,12 +76,12 @@ impl<'a> ElementDependencies<'a> {
 
     fn add(&mut self, subject: &ProposalSubject, needed: ProposalSubject) {
         if *subject != needed && self.subjects.contains(&needed) {
-            self.of.entry(subject.clone()).or_default().insert(needed);
+            self.by_subject.entry(subject.clone()).or_default().insert(needed);
         }
     }
 
     fn add_change(&mut self, change: &Change) {
-        let subject = ProposalSubject::of(change);
+        let subject = ProposalSubject::of_change(change);
         match change {
             Change::Node { id, before: None, after: Some(node) } => {
                 self.add(&subject, ProposalSubject::Board(node.board));

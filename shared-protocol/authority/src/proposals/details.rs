@@ -4,7 +4,7 @@ use super::{
     dependencies::direct_dependencies,
     effects::effects,
     field_clashes::field_clashes,
-    overlay::ProposedState,
+    overlay::ProposalOverlay,
     queue::ReviewQueue,
     refit::refit,
     risk::{AddedNodes, risks, risks_of},
@@ -54,7 +54,7 @@ pub fn open(
 ) -> Result<ProposalDetails, Refusal> {
     let fitted = match proposal.state {
         // An open proposal is already rebased and is shown exactly as it would be accepted.
-        ProposalState::Open => ProposedState::rebase_strict(snapshot, &proposal.changes),
+        ProposalState::Open => ProposalOverlay::rebase_strict(snapshot, &proposal.changes),
         _ => refit(snapshot, proposal).map(|fitted| fitted.overlay),
     };
     let (overlay, conflicts) = match fitted {
@@ -113,7 +113,7 @@ fn act_element(snapshot: &Snapshot, act: &ProposedAction) -> ProposedElement {
 /// Returns the diff of a text, or `None` when it does not change.
 fn file(path: &str, before: Option<&str>, after: Option<&str>) -> Option<FileDelta> {
     let text = unified_diff(path, before.unwrap_or_default(), after.unwrap_or_default());
-    (!text.is_empty()).then(|| FileDelta::of(path, text))
+    (!text.is_empty()).then(|| FileDelta::from_text(path, text))
 }
 
 /// Describes an act, with the name of the board instead of its id.
@@ -145,8 +145,8 @@ fn counts(snapshot: &Snapshot, changes: &[Change]) -> ElementCounts {
             _ if change.is_layout() => ElementChangeKind::Placed,
             _ => ElementChangeKind::Changed,
         };
-        let subject = ProposalSubject::of(change);
-        let is_new = !is_there(snapshot, &subject);
+        let subject = ProposalSubject::of_change(change);
+        let is_new = !exists(snapshot, &subject);
         match kinds.get(&subject) {
             // Added and removed again.
             Some(ElementChangeKind::Added) if kind == ElementChangeKind::Removed => {
@@ -167,7 +167,7 @@ fn counts(snapshot: &Snapshot, changes: &[Change]) -> ElementCounts {
     }
 }
 
-fn is_there(snapshot: &Snapshot, subject: &ProposalSubject) -> bool {
+fn exists(snapshot: &Snapshot, subject: &ProposalSubject) -> bool {
     match subject {
         ProposalSubject::Board(id) => snapshot.board(*id).is_some(),
         ProposalSubject::Node(id) => snapshot.node(*id).is_some(),
@@ -190,10 +190,10 @@ impl ElementComparison<'_> {
     fn elements(&self, changes: &[Change]) -> Vec<ProposedElement> {
         let mut needs = direct_dependencies(self.before, changes);
         let mut effects = effects(changes);
-        let added = AddedNodes::of(changes);
+        let added = AddedNodes::from_changes(changes);
         let mut by_subject: BTreeMap<ProposalSubject, Vec<&Change>> = BTreeMap::new();
         for change in changes {
-            by_subject.entry(ProposalSubject::of(change)).or_default().push(change);
+            by_subject.entry(ProposalSubject::of_change(change)).or_default().push(change);
         }
         let element = |line: ProposalSummaryLine| {
             let ProposalSummaryLine { subject, kind, text, destructive } = line;
@@ -234,20 +234,20 @@ impl ElementComparison<'_> {
             ProposalSubject::Node(id) => self.node_differences(*id, changes),
             ProposalSubject::Edge(id) => {
                 let label = |state: &Snapshot| state.edge(*id).map(|edge| edge.label.clone());
-                differing("label", label(self.before), label(self.after)).into_iter().collect()
+                field_change("label", label(self.before), label(self.after)).into_iter().collect()
             }
             ProposalSubject::Board(id) => {
                 let of = |state: &Snapshot| {
                     state.board(*id).map(|board| (board.title.clone(), board.name.to_string())).unzip()
                 };
                 let ((title, name), (new_title, new_name)) = (of(self.before), of(self.after));
-                let title = differing("title", title, new_title);
-                title.into_iter().chain(differing("name", name, new_name)).collect()
+                let title = field_change("title", title, new_title);
+                title.into_iter().chain(field_change("name", name, new_name)).collect()
             }
             ProposalSubject::Override(key) => {
                 let value = |state: &Snapshot| state.override_at(key).map(|over| text_of(&over.value));
                 let (was, is) = (value(self.before), value(self.after));
-                differing(key.path.as_str(), was, is).into_iter().collect()
+                field_change(key.path.as_str(), was, is).into_iter().collect()
             }
             ProposalSubject::Source(_) | ProposalSubject::Act => Vec::new(),
         }
@@ -308,11 +308,11 @@ impl ElementComparison<'_> {
             state.placement(id).map(|at| format!("{}, {}  {} × {}", at.x, at.y, at.w, at.h))
         };
         fields.push(("place".to_owned(), (place(self.before), place(self.after))));
-        fields.into_iter().filter_map(|(field, (was, is))| differing(&field, was, is)).collect()
+        fields.into_iter().filter_map(|(field, (was, is))| field_change(&field, was, is)).collect()
     }
 }
 
-fn differing(field: &str, before: Option<String>, after: Option<String>) -> Option<FieldChange> {
+fn field_change(field: &str, before: Option<String>, after: Option<String>) -> Option<FieldChange> {
     (before != after).then(|| FieldChange { field: field.to_owned(), before, after })
 }
 

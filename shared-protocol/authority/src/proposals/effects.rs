@@ -26,7 +26,7 @@ struct RemovalEffects<'a> {
 }
 
 impl<'a> RemovalEffects<'a> {
-    fn of(changes: &'a [Change]) -> Self {
+    fn from_changes(changes: &'a [Change]) -> Self {
         let mut effects = Self {
             nodes: BTreeSet::new(),
             boards: BTreeSet::new(),
@@ -74,7 +74,7 @@ impl<'a> RemovalEffects<'a> {
                 let Some((before, after)) = self.references.get(&(*holder, key)) else {
                     return BTreeSet::new();
                 };
-                let lost = lost(before, after);
+                let lost = removed_nodes(before, after);
                 let causes: Vec<BTreeSet<ProposalSubject>> =
                     lost.iter().map(|target| self.causes_of_loss(*holder, *target)).collect();
                 let is_effect = after.iter().all(|target| before.contains(target))
@@ -95,20 +95,21 @@ impl<'a> RemovalEffects<'a> {
     }
 
     /// Returns the causes of each element that is only a side effect. Of a removed element, only the removal counts.
-    fn by_subject(&self, changes: &[Change]) -> BTreeMap<ProposalSubject, BTreeSet<ProposalSubject>> {
+    fn causes_by_subject(&self, changes: &[Change]) -> BTreeMap<ProposalSubject, BTreeSet<ProposalSubject>> {
         let removed: BTreeSet<ProposalSubject> =
-            changes.iter().filter(|change| is_removal(change)).map(ProposalSubject::of).collect();
+            changes.iter().filter(|change| is_removal(change)).map(ProposalSubject::of_change).collect();
         let counts = |change: &&Change| {
-            !change.is_layout() && (is_removal(change) || !removed.contains(&ProposalSubject::of(change)))
+            !change.is_layout()
+                && (is_removal(change) || !removed.contains(&ProposalSubject::of_change(change)))
         };
         let mut found: BTreeMap<ProposalSubject, BTreeSet<ProposalSubject>> = BTreeMap::new();
         let mut own: BTreeSet<ProposalSubject> = BTreeSet::new();
         for change in changes.iter().filter(counts) {
             let causes = self.causes(change);
             if causes.is_empty() {
-                own.insert(ProposalSubject::of(change));
+                own.insert(ProposalSubject::of_change(change));
             }
-            found.entry(ProposalSubject::of(change)).or_default().extend(causes);
+            found.entry(ProposalSubject::of_change(change)).or_default().extend(causes);
         }
         found.retain(|subject, _| !own.contains(subject));
         found
@@ -122,14 +123,14 @@ fn is_removal(change: &Change) -> bool {
     )
 }
 
-fn lost(before: &[NodeId], after: &[NodeId]) -> Vec<NodeId> {
+fn removed_nodes(before: &[NodeId], after: &[NodeId]) -> Vec<NodeId> {
     before.iter().filter(|target| !after.contains(target)).copied().collect()
 }
 
 /// Returns the elements that are only side effects, with the removals that cause them. At least one cause must be
 /// accepted with each.
 pub fn effects(changes: &[Change]) -> BTreeMap<ProposalSubject, BTreeSet<ProposalSubject>> {
-    RemovalEffects::of(changes).by_subject(changes)
+    RemovalEffects::from_changes(changes).causes_by_subject(changes)
 }
 
 /// Returns the selected elements that are side effects of unselected removals.
@@ -145,11 +146,11 @@ pub fn effects_without_cause(
 /// Splits a proposal by the selected elements into the accepted changes and the rest. A selected element keeps the
 /// targets that it would lose only through an unselected removal.
 pub(super) fn split(changes: &[Change], chosen: &BTreeSet<ProposalSubject>) -> (Vec<Change>, Vec<Change>) {
-    let effects = RemovalEffects::of(changes);
+    let effects = RemovalEffects::from_changes(changes);
     let (mut taken, mut left) = (Vec::new(), Vec::new());
     let mut settled: BTreeSet<(NodeId, &PropKey)> = BTreeSet::new();
     for change in changes {
-        if !chosen.contains(&ProposalSubject::of(change)) {
+        if !chosen.contains(&ProposalSubject::of_change(change)) {
             left.push(change.clone());
             continue;
         }

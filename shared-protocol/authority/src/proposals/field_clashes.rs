@@ -19,7 +19,7 @@ pub fn field_clashes(snapshot: &Snapshot, proposal: &Proposal) -> Vec<FieldClash
     let told = ConflictDescriber { snapshot };
     for change in &proposal.changes {
         for (field, found) in told.fields(change) {
-            let known = fields.entry((ProposalSubject::of(change), field));
+            let known = fields.entry((ProposalSubject::of_change(change), field));
             // A later change of the same field starts from the proposal's own value, so only `proposed` is updated.
             known.and_modify(|known| known.proposed.clone_from(&found.proposed)).or_insert(found);
         }
@@ -35,7 +35,7 @@ pub fn field_clashes(snapshot: &Snapshot, proposal: &Proposal) -> Vec<FieldClash
 /// Describes why a change conflicts, with names instead of ids.
 pub(crate) fn describe_conflict(snapshot: &Snapshot, change: &Change, error: &ApplyError) -> String {
     let told = ConflictDescriber { snapshot };
-    let subject = ProposalSubject::of(change);
+    let subject = ProposalSubject::of_change(change);
     let name = told.name(&subject);
     let is_gone = match &subject {
         ProposalSubject::Node(id) => snapshot.node(*id).is_none(),
@@ -225,7 +225,7 @@ impl ConflictDescriber<'_> {
                 None => id.to_string(),
             },
             ProposalSubject::Source(path) => path.to_string(),
-            ProposalSubject::Override(key) => crate::overrides::words(self.snapshot, key),
+            ProposalSubject::Override(key) => crate::overrides::describe_key(self.snapshot, key),
             ProposalSubject::Act => subject.to_string(),
         }
     }

@@ -7,13 +7,13 @@ use std::collections::BTreeSet;
 
 /// The current state with a proposal's changes applied.
 #[derive(Debug, Clone)]
-pub struct ProposedState {
+pub struct ProposalOverlay {
     pub state: Snapshot,
     /// The changes, rebased onto the current state.
     pub changes: Vec<Change>,
 }
 
-impl ProposedState {
+impl ProposalOverlay {
     /// Rebases changes onto a state; `Err` describes the conflicts.
     pub fn rebase_strict(snapshot: &Snapshot, changes: &[Change]) -> Result<Self, Vec<String>> {
         Self::rebase_with(snapshot, changes, |_| false)
@@ -71,10 +71,10 @@ fn describe_conflicts(snapshot: &Snapshot, conflicts: &[&(Change, ApplyError)]) 
     let missing: BTreeSet<ProposalSubject> = conflicts
         .iter()
         .filter(|(change, _)| is_addition(change))
-        .map(|(change, _)| ProposalSubject::of(change))
+        .map(|(change, _)| ProposalSubject::of_change(change))
         .collect();
     let follows = |change: &Change| {
-        (!is_addition(change) && missing.contains(&ProposalSubject::of(change)))
+        (!is_addition(change) && missing.contains(&ProposalSubject::of_change(change)))
             || mentioned_subjects(change).iter().any(|subject| missing.contains(subject))
     };
     let words = |(change, error): &&(Change, ApplyError)| describe_conflict(snapshot, change, error);

@@ -87,7 +87,7 @@ pub struct ReviewQueue {
 /// A draft applied to a state.
 #[derive(Debug)]
 pub(super) struct CachedDraft {
-    pub(super) over: Revision,
+    pub(super) base: Revision,
     pub(super) state: Snapshot,
     /// The approximate size of its changes.
     pub(super) bytes: usize,
@@ -177,7 +177,7 @@ impl ReviewQueue {
     /// Returns the cached overlay of a draft if it was made for this state.
     pub(super) fn cached_draft(&self, snapshot: &Snapshot, id: ProposalId) -> Option<&Arc<CachedDraft>> {
         self.overlays.get(&id).filter(|fitted| {
-            fitted.over == snapshot.revision() && Arc::ptr_eq(fitted.state.registry(), snapshot.registry())
+            fitted.base == snapshot.revision() && Arc::ptr_eq(fitted.state.registry(), snapshot.registry())
         })
     }
 

@@ -3,7 +3,7 @@
 //! People keep working while proposals are open, and each operation can invalidate any of them. Rebasing all of them on
 //! each operation would be too slow, so [`RefitTriggerIndex`] indexes the open proposals by their triggers ([`RefitTrigger`]), the few
 //! things that can invalidate them: an element that they touch or mention, an element that they remove, a name that they
-//! take, a container in which the workbench chose a place for them. [`ReviewQueue::moved`] looks up the triggers of the
+//! take, a container in which the workbench chose a place for them. [`ReviewQueue::rebase_after`] looks up the triggers of the
 //! operation and visits only the proposals that it finds. All others move along at no cost: the queue stores one
 //! revision for all open proposals, not one for each.
 //!
@@ -109,7 +109,8 @@ impl RefitTriggerIndex {
 
 fn triggers_of(proposal: &Proposal) -> BTreeSet<RefitTrigger> {
     let Proposal { changes, chosen, .. } = proposal;
-    let touched = changes.iter().map(ProposalSubject::of).chain(changes.iter().flat_map(mentioned_subjects));
+    let touched =
+        changes.iter().map(ProposalSubject::of_change).chain(changes.iter().flat_map(mentioned_subjects));
     let rooms = changes.iter().filter_map(|change| match change {
         Change::Node { id, before: None, after: Some(node) } if chosen.places.contains(id) => {
             Some(RefitTrigger::NewContent((node.board, node.parent)))
@@ -119,7 +120,7 @@ fn triggers_of(proposal: &Proposal) -> BTreeSet<RefitTrigger> {
     let gone = changes
         .iter()
         .filter(|change| removes_node_or_board(change))
-        .map(|change| RefitTrigger::RemovedElement(ProposalSubject::of(change)));
+        .map(|change| RefitTrigger::RemovedElement(ProposalSubject::of_change(change)));
     touched
         .map(RefitTrigger::Element)
         .chain(gone)
@@ -155,10 +156,10 @@ impl ReviewQueue {
     /// Rebases the open proposals after `changes` by `by` led to `snapshot`. A proposal whose elements changed becomes
     /// stale. One that only lost a place, or a name that the workbench had chosen, gets another and a new version. All
     /// others stay. Returns the proposals that differ. The module documentation has an example.
-    pub fn moved(&mut self, snapshot: &Snapshot, changes: &[Change], by: &str) -> Vec<Arc<Proposal>> {
+    pub fn rebase_after(&mut self, snapshot: &Snapshot, changes: &[Change], by: &str) -> Vec<Arc<Proposal>> {
         self.revision = snapshot.revision();
         let step = WorkspaceStep { snapshot, changes, by };
-        let touched = changes.iter().map(|change| RefitTrigger::Element(ProposalSubject::of(change)));
+        let touched = changes.iter().map(|change| RefitTrigger::Element(ProposalSubject::of_change(change)));
         let taken =
             changes.iter().filter_map(claimed_name).chain(changes.iter().flat_map(dependency_triggers));
         let mut hit = self.triggers.find(touched.chain(taken));
@@ -170,7 +171,7 @@ impl ReviewQueue {
                 .filter(|id| self.get(*id).is_some_and(|known| overlaps_auto_place(known, &added))),
         );
         let meant: BTreeSet<ProposalSubject> =
-            changes.iter().filter(|change| !change.is_layout()).map(ProposalSubject::of).collect();
+            changes.iter().filter(|change| !change.is_layout()).map(ProposalSubject::of_change).collect();
         let mut others = Vec::new();
         for id in hit {
             let Some(known) = self.get(id) else { continue };
@@ -243,7 +244,7 @@ impl WorkspaceStep<'_> {
         let own: Vec<Change> = self
             .changes
             .iter()
-            .filter(|change| subjects.contains(&ProposalSubject::of(change)))
+            .filter(|change| subjects.contains(&ProposalSubject::of_change(change)))
             .cloned()
             .collect();
         let mut before = self.snapshot.clone();

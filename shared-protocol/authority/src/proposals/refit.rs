@@ -28,7 +28,7 @@
 //! 1. [`AutoReassignment`] walks the changes over a scratch copy of r8. A chosen name or place that is taken is replaced by a free
 //!    one. Later changes that name the old value as their `before` are rewritten (row 4), or they would not apply. A new
 //!    name avoids the names that the proposal itself takes further on.
-//! 2. [`ProposedState::rebase_keeping_places`] rebases the result. Row 5 conflicts, but a place has no meaning: later work keeps its place,
+//! 2. [`ProposalOverlay::rebase_keeping_places`] rebases the result. Row 5 conflicts, but a place has no meaning: later work keeps its place,
 //!    unless the proposal is layout only, and then the conflict counts. Any other conflict ends the refit with its
 //!    reasons, and the proposal is stale.
 //! 3. If anything differs, containers grow around the nodes whose place was chosen.
@@ -36,7 +36,7 @@
 //! Each new choice becomes a note among the steps of the proposal. The caller stores a refit that differs as a new
 //! version, so a verdict on the old one is void. A refit that does not differ leaves the proposal as it is.
 
-use super::overlay::ProposedState;
+use super::overlay::ProposalOverlay;
 use crate::{Snapshot, decide::CommandDraft, layout, occupancy::ContentScope};
 use shared_protocol::{
     BoardId, Change, Node, NodeId, NodeName, Placement, Proposal, proposal::AutoAssignments,
@@ -49,7 +49,7 @@ use std::{
 
 #[derive(Debug)]
 pub(super) struct RefitResult {
-    pub(super) overlay: ProposedState,
+    pub(super) overlay: ProposalOverlay,
     /// Descriptions of the new choices.
     pub(super) notes: Vec<String>,
     /// Whether the changes differ from those of the proposal.
@@ -62,7 +62,7 @@ pub(super) fn refit(snapshot: &Snapshot, proposal: &Proposal) -> Result<RefitRes
     let mut again = AutoReassignment::new(snapshot, changes, chosen);
     let changes: Vec<Change> = changes.iter().map(|change| again.reassign(change)).collect();
     let AutoReassignment { notes, .. } = again;
-    let mut overlay = ProposedState::rebase_keeping_places(snapshot, &changes)?;
+    let mut overlay = ProposalOverlay::rebase_keeping_places(snapshot, &changes)?;
     let mut differs = !notes.is_empty() || overlay.changes.len() != changes.len();
     if differs {
         // A node was placed elsewhere, or a container kept the size that a person gave it.
@@ -98,7 +98,7 @@ pub(super) fn overlaps_auto_place(proposal: &Proposal, added: &[(ContentScope, P
 
 /// Walks the changes with the state before each one, and chooses taken names and places again.
 struct AutoReassignment<'a> {
-    chosen: &'a AutoAssignments,
+    assignments: &'a AutoAssignments,
     state: Snapshot,
     /// The names that the proposal itself takes.
     own: BTreeSet<(BoardId, NodeName)>,
@@ -115,7 +115,14 @@ impl<'a> AutoReassignment<'a> {
             _ => None,
         });
         let (renamed, moved) = (BTreeMap::new(), BTreeMap::new());
-        Self { chosen, state: snapshot.clone(), own: own.collect(), renamed, moved, notes: Vec::new() }
+        Self {
+            assignments: chosen,
+            state: snapshot.clone(),
+            own: own.collect(),
+            renamed,
+            moved,
+            notes: Vec::new(),
+        }
     }
 
     fn reassign(&mut self, change: &Change) -> Change {
@@ -124,8 +131,8 @@ impl<'a> AutoReassignment<'a> {
                 Change::Node { id: *id, before: None, after: Some(self.with_free_name(node)) }
             }
             Change::Node { id, before: Some(before), after } => {
-                let after = after.as_ref().map(|node| self.renamed(node));
-                Change::Node { id: *id, before: Some(self.renamed(before)), after }
+                let after = after.as_ref().map(|node| self.rename(node));
+                Change::Node { id: *id, before: Some(self.rename(before)), after }
             }
             Change::Name { node, before, after } => {
                 let known = self.renamed.get(node).filter(|(old, _)| old == before);
@@ -152,7 +159,7 @@ impl<'a> AutoReassignment<'a> {
         let is_taken = |name: &NodeName| {
             self.state.node_named(node.board, name).is_some_and(|holder| holder.id != node.id)
         };
-        if !self.chosen.names.contains(&node.id) || !is_taken(&node.name) {
+        if !self.assignments.names.contains(&node.id) || !is_taken(&node.name) {
             return Arc::clone(node);
         }
         let stem = unnumbered_name(&node.name);
@@ -166,7 +173,7 @@ impl<'a> AutoReassignment<'a> {
         Arc::new(Node { name, ..Node::clone(node) })
     }
 
-    fn renamed(&self, node: &Arc<Node>) -> Arc<Node> {
+    fn rename(&self, node: &Arc<Node>) -> Arc<Node> {
         match self.renamed.get(&node.id) {
             Some((old, new)) if *old == node.name => {
                 Arc::new(Node { name: new.clone(), ..Node::clone(node) })
@@ -176,7 +183,7 @@ impl<'a> AutoReassignment<'a> {
     }
 
     fn free_place(&mut self, id: NodeId, area: Placement) -> Placement {
-        let Some(node) = self.state.node(id).filter(|_| self.chosen.places.contains(&id)) else {
+        let Some(node) = self.state.node(id).filter(|_| self.assignments.places.contains(&id)) else {
             return area;
         };
         let room = (node.board, node.parent);
@@ -184,7 +191,7 @@ impl<'a> AutoReassignment<'a> {
             return area;
         }
         let size = NodeSize { w: area.w, h: area.h };
-        let free = area.at(layout::find_free_place(&self.state, room, size, Some(area.origin())));
+        let free = area.moved_to(layout::find_free_place(&self.state, room, size, Some(area.origin())));
         self.notes.push(format!("{} was moved: its place was taken in the meantime", node.name));
         self.moved.insert(id, (area, free));
         free

@@ -5,7 +5,7 @@ use super::{
     ReviewQueue,
     dependencies::with_needs,
     effects::{effects_without_cause, split},
-    overlay::{ProposedState, stale_refusal},
+    overlay::{ProposalOverlay, stale_refusal},
     rebase_queue::note_step,
     refit::{RefitResult, refit},
     risk::is_destructive,
@@ -107,7 +107,7 @@ impl ReviewQueue {
         let act = proposal.act.clone().filter(|_| subjects.contains(&ProposalSubject::Act));
         let grave = act.as_ref().filter(|act| act.is_high_risk()).map(|_| ProposalSubject::Act);
         let destructive =
-            part.iter().filter(|change| is_destructive(snapshot, change)).map(ProposalSubject::of);
+            part.iter().filter(|change| is_destructive(snapshot, change)).map(ProposalSubject::of_change);
         let unconfirmed =
             grave.into_iter().chain(destructive).find(|subject| !verdict.confirmed.contains(subject));
         if let Some(subject) = unconfirmed {
@@ -122,7 +122,7 @@ impl ReviewQueue {
             return Err(Refusal::new(RefusalCode::ConfirmationRequired, message)
                 .hint("Wait for the plan or press Plan, then review the plan and decide."));
         }
-        let overlay = ProposedState::rebase_or_refuse(snapshot, &part)?;
+        let overlay = ProposalOverlay::rebase_or_refuse(snapshot, &part)?;
         let is_part = !left.is_empty() || subjects.len() < proposal.subjects().len();
         let of = if is_part { "Accept part of" } else { "Accept" };
         let summary = format!("{of} “{}” by {}", proposal.title, proposal.proposer.name);
@@ -154,13 +154,13 @@ impl ReviewQueue {
         proposal.state = if is_whole {
             ProposalState::Accepted
         } else {
-            match ProposedState::rebase_strict(snapshot, &proposal.changes) {
+            match ProposalOverlay::rebase_strict(snapshot, &proposal.changes) {
                 Ok(_) => ProposalState::Open,
                 Err(why) => ProposalState::Stale { why },
             }
         };
         // Before the rest is stored: the accepted part must not make the rest stale.
-        let mut others = self.moved(snapshot, &acceptance.changes, by);
+        let mut others = self.rebase_after(snapshot, &acceptance.changes, by);
         others.retain(|other| other.id != proposal.id);
         let rest = self.store(proposal);
         Ok(std::iter::once(rest).chain(others).collect())
@@ -218,7 +218,7 @@ impl ReviewQueue {
         let decision = decide(&overlay.state, command, seed)?;
         overlay.add(&decision.changes)?;
         proposal.changes = overlay.changes;
-        proposal.chosen.extend(&decision.chosen);
+        proposal.chosen.extend(&decision.assignments);
         proposal.steps.extend(notes.into_iter().map(note_step));
         proposal.base = snapshot.revision();
         proposal.version += 1;
@@ -229,7 +229,7 @@ impl ReviewQueue {
 
     pub fn comment(&mut self, id: ProposalId, comment: ProposalComment) -> Result<Arc<Proposal>, Refusal> {
         const MAX_COMMENTS: usize = 500;
-        let mut proposal = Proposal::clone(self.undecided(id)?);
+        let mut proposal = Proposal::clone(self.find_undecided(id)?);
         if comment.text.trim().is_empty() || comment.text.len() > self.limits.max_text_bytes {
             let message = format!("a comment must have 1 to {} bytes", self.limits.max_text_bytes);
             return Err(Refusal::new(RefusalCode::BadRequest, message).field("text"));
@@ -259,7 +259,7 @@ impl ReviewQueue {
 
     /// Returns an undecided proposal if it is still at this version.
     fn undecided_at(&self, id: ProposalId, version: u32) -> Result<&Arc<Proposal>, Refusal> {
-        let proposal = self.undecided(id)?;
+        let proposal = self.find_undecided(id)?;
         if proposal.version == version {
             return Ok(proposal);
         }
@@ -268,7 +268,7 @@ impl ReviewQueue {
     }
 
     /// Returns an open or stale proposal.
-    fn undecided(&self, id: ProposalId) -> Result<&Arc<Proposal>, Refusal> {
+    fn find_undecided(&self, id: ProposalId) -> Result<&Arc<Proposal>, Refusal> {
         let proposal = self
             .get(id)
             .ok_or_else(|| Refusal::new(RefusalCode::NotFound, format!("there is no proposal {id}")))?;

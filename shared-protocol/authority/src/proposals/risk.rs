@@ -15,11 +15,11 @@ const ACCESS_WORDS: [&str; 8] =
 
 /// Returns the risk labels of these changes over a state.
 pub fn risks(snapshot: &Snapshot, changes: &[Change]) -> BTreeSet<Risk> {
-    let added = AddedNodes::of(changes);
+    let added = AddedNodes::from_changes(changes);
     let mut found: BTreeSet<Risk> =
         changes.iter().flat_map(|change| risks_of(snapshot, &added, change)).collect();
     let subjects: BTreeSet<ProposalSubject> =
-        changes.iter().filter(|change| !change.is_layout()).map(ProposalSubject::of).collect();
+        changes.iter().filter(|change| !change.is_layout()).map(ProposalSubject::of_change).collect();
     if subjects.len() > MAX_NARROW_ELEMENTS || crate::boards_touched(snapshot, changes).len() > 1 {
         found.insert(Risk::Wide);
     }
@@ -37,14 +37,14 @@ pub(super) fn risks_of<'a>(
     change: &'a Change,
 ) -> impl Iterator<Item = Risk> + 'a {
     let destructive = is_destructive(snapshot, change).then_some(Risk::Destructive);
-    destructive.into_iter().chain(is_about_access(snapshot, added, change).then_some(Risk::Security))
+    destructive.into_iter().chain(touches_access(snapshot, added, change).then_some(Risk::Security))
 }
 
 /// The nodes that these changes add; their properties are judged by their type too.
 pub(super) struct AddedNodes<'a>(BTreeMap<NodeId, &'a Node>);
 
 impl<'a> AddedNodes<'a> {
-    pub(super) fn of(changes: &'a [Change]) -> Self {
+    pub(super) fn from_changes(changes: &'a [Change]) -> Self {
         let added = changes.iter().filter_map(|change| match change {
             Change::Node { id, after: Some(node), .. } => Some((*id, &**node)),
             _ => None,
@@ -65,7 +65,7 @@ pub(super) fn is_destructive(snapshot: &Snapshot, change: &Change) -> bool {
     }
 }
 
-fn is_about_access(snapshot: &Snapshot, added: &AddedNodes<'_>, change: &Change) -> bool {
+fn touches_access(snapshot: &Snapshot, added: &AddedNodes<'_>, change: &Change) -> bool {
     let known = |id: &NodeId| snapshot.node(*id).or_else(|| added.0.get(id).copied());
     match change {
         Change::Node { before, after, .. } => before.iter().chain(after).any(|node| {

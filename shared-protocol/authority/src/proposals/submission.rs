@@ -1,7 +1,7 @@
 //! Submitting, revising and withdrawing a proposal. An agent can access only its own proposals.
 
 use super::{
-    overlay::{ProposedState, stale_refusal},
+    overlay::{ProposalOverlay, stale_refusal},
     queue::{AgentClient, ReviewQueue, is_decided},
     rebase_queue::note_step,
     refit::{RefitResult, refit},
@@ -174,7 +174,7 @@ impl ReviewQueue {
 }
 
 /// Returns the problems that the proposal introduces.
-pub(super) fn new_problems(snapshot: &Snapshot, overlay: &ProposedState) -> Vec<BoardProblem> {
+pub(super) fn new_problems(snapshot: &Snapshot, overlay: &ProposalOverlay) -> Vec<BoardProblem> {
     let (mut before, mut after) = (ProblemIndex::default(), ProblemIndex::default());
     before.update(snapshot, &overlay.changes);
     after.update(&overlay.state, &overlay.changes);

@@ -14,7 +14,7 @@ pub fn lines(before: &Snapshot, after: &Snapshot, changes: &[Change]) -> Vec<Pro
     let mut order: Vec<ProposalSubject> = Vec::new();
     let mut by_subject: BTreeMap<ProposalSubject, Vec<&Change>> = BTreeMap::new();
     for change in changes {
-        let subject = ProposalSubject::of(change);
+        let subject = ProposalSubject::of_change(change);
         let known = by_subject.entry(subject.clone()).or_default();
         if known.is_empty() {
             order.push(subject);
@@ -66,14 +66,15 @@ impl ElementDescriber<'_> {
             ProposalSubject::Node(id) => self.describe_node(*id),
             ProposalSubject::Edge(id) => match (self.before.edge(*id), self.after.edge(*id)) {
                 (None, Some(edge)) => {
-                    (ElementChangeKind::Added, format!("connects {}", ends(self.after, edge)))
+                    (ElementChangeKind::Added, format!("connects {}", describe_ends(self.after, edge)))
                 }
                 (Some(edge), None) => {
-                    (ElementChangeKind::Removed, format!("disconnects {}", ends(self.before, edge)))
+                    (ElementChangeKind::Removed, format!("disconnects {}", describe_ends(self.before, edge)))
                 }
-                (_, Some(edge)) => {
-                    (ElementChangeKind::Changed, format!("changes the edge {}", ends(self.after, edge)))
-                }
+                (_, Some(edge)) => (
+                    ElementChangeKind::Changed,
+                    format!("changes the edge {}", describe_ends(self.after, edge)),
+                ),
                 (None, None) => (ElementChangeKind::Changed, "adds and removes an edge".to_owned()),
             },
             ProposalSubject::Source(path) => match (self.before.source(path), self.after.source(path)) {
@@ -87,7 +88,7 @@ impl ElementDescriber<'_> {
     }
 
     fn describe_override(&self, key: &OverrideKey) -> (ElementChangeKind, String) {
-        let what = crate::overrides::words(self.after, key);
+        let what = crate::overrides::describe_key(self.after, key);
         match (self.before.override_at(key), self.after.override_at(key)) {
             (Some(before), None) => (
                 ElementChangeKind::Removed,
@@ -189,7 +190,7 @@ impl ElementDescriber<'_> {
     }
 }
 
-fn ends(state: &Snapshot, edge: &Edge) -> String {
+fn describe_ends(state: &Snapshot, edge: &Edge) -> String {
     let name = |id: NodeId| state.node(id).map_or_else(|| id.to_string(), |node| node.name.to_string());
     format!("{} to {}", name(edge.source.node), name(edge.target.node))
 }

@@ -8,7 +8,7 @@ mod similar;
 
 pub use connections::{AllowedConnection, connection};
 pub use containment::may_contain;
-pub use props::{check_prop, holds, is_visible, may_vary};
+pub use props::{check_prop, condition_holds, is_visible, may_vary};
 pub use similar::similar;
 
 pub(crate) use connections::{edges_sharing_limit, overfull_port, rule_for};

@@ -22,11 +22,11 @@ pub(crate) fn effective_value<'a>(
 /// Whether a property is shown and may be set, given the other values. Only its own conditions count, on the stored
 /// values: two properties may each exclude the other.
 pub fn is_visible(def: &TypeDef, node: &Node, prop: &PropDef) -> bool {
-    prop.visible_when.iter().chain(&prop.also_when).all(|condition| holds(def, node, condition))
+    prop.visible_when.iter().chain(&prop.also_when).all(|condition| condition_holds(def, node, condition))
 }
 
 /// Whether a condition holds on the stored values. A reference counts as true when it has a target.
-pub fn holds(def: &TypeDef, node: &Node, condition: &PropCondition) -> bool {
+pub fn condition_holds(def: &TypeDef, node: &Node, condition: &PropCondition) -> bool {
     const POINTS_SOMEWHERE: PropValue = PropValue::Bool(true);
     let actual = match node.references.contains_key(&condition.prop) {
         true => &POINTS_SOMEWHERE,
@@ -122,7 +122,7 @@ pub(crate) fn check_visible(def: &TypeDef, node: &Node, touched: &[PropKey]) -> 
             continue;
         }
         let mut conditions = prop.visible_when.iter().chain(&prop.also_when);
-        let failing = conditions.find(|condition| !holds(def, node, condition));
+        let failing = conditions.find(|condition| !condition_holds(def, node, condition));
         let depends = failing.map(|condition| condition.prop.to_string()).unwrap_or_default();
         let on = def.prop(&depends).map_or(depends.as_str(), |prop| prop.label.as_str());
         let message = format!("{} of {} does not apply with the current {on}", prop.label, def.title);

@@ -30,7 +30,7 @@ fn now<'a>(
         TraceLinkEnd::Entity(entity) => Some(CurrentLinkEnd {
             title: entity.id.clone(),
             board: None,
-            fingerprint: TraceLinkFingerprint::of(statement.as_bytes()),
+            fingerprint: TraceLinkFingerprint::hash(statement.as_bytes()),
         }),
     }
 }

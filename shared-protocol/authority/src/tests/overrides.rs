@@ -1,7 +1,7 @@
 //! Overrides: valid targets, orphaned overrides, and rebinding.
 
 use super::AuthorityFixture;
-use crate::{TypeRegistry, overrides::lay_over, proposals::with_needs, rebase};
+use crate::{TypeRegistry, overrides::set_at_path, proposals::with_needs, rebase};
 use shared_protocol::{
     Change, Command, OrphanReason, Override, OverrideKey, OverrideResolution, OverrideScope,
     OverrideSelector, PropValue, ProposalSubject, RefusalCode, TypeDef,
@@ -34,7 +34,7 @@ fn key(bench: &AuthorityFixture, node: &str, path: &str) -> OverrideKey {
 }
 
 fn standing(bench: &AuthorityFixture, key: &OverrideKey) -> OverrideResolution {
-    bench.state.standing(key, bench.state.override_at(key).expect("it is kept"))
+    bench.state.resolve_override(key, bench.state.override_at(key).expect("it is kept"))
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn an_orphan_has_a_reason_and_is_bound_again() {
 
     bench.json(r#"{"remove":{"nodes":["go"]}}"#);
     assert_eq!(standing(&bench, &address), OverrideResolution::Orphaned(OrphanReason::InstanceMissing));
-    assert_eq!(bench.state.chosen_overrides(&OverrideSelector::Orphaned), std::slice::from_ref(&address));
+    assert_eq!(bench.state.select_overrides(&OverrideSelector::Orphaned), std::slice::from_ref(&address));
 
     // A new node with the same name and type is the target of the override.
     bench.json(r#"{"addNode":{"board":"app","type":"ui.button","parent":"card","name":"go"}}"#);
@@ -312,7 +312,7 @@ fn paths_reach_into_values() {
         PropValue::parse_json(r#"[{"name":"a"},{"name":"b"}]"#).unwrap(),
     )]);
     let mut lay = |path: &str| {
-        let laid = lay_over(&mut props, &JsonPointer::parse(path).unwrap(), &PropValue::text("x"));
+        let laid = set_at_path(&mut props, &JsonPointer::parse(path).unwrap(), &PropValue::text("x"));
         laid.map(|()| props["rows"].to_json())
     };
     assert_eq!(lay("/rows/1/name").as_deref(), Some(r#"[{"name":"a"},{"name":"x"}]"#));

@@ -110,13 +110,13 @@ proptest! {
             state.apply(state.revision().next(), &changes).unwrap();
             log.push(changes);
         };
-        while let Some(of) = history.to_undo() {
+        while let Some(of) = history.next_undo() {
             step(&mut state, &mut log, of);
             history.record(state.revision(), OperationKind::Undo(of));
         }
         prop_assert_eq!(state.node_count() + state.edge_count() + state.boards().count(), start.node_count());
         prop_assert_eq!(state.overrides().count(), 0);
-        while let Some(of) = history.to_redo() {
+        while let Some(of) = history.next_redo() {
             step(&mut state, &mut log, of);
             history.record(state.revision(), OperationKind::Redo(of));
         }

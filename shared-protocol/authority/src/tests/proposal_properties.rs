@@ -95,7 +95,7 @@ fn concern(state: &Snapshot, changes: &[Change]) -> BTreeSet<String> {
         concern.insert(text);
     };
     for change in changes {
-        add(ProposalSubject::of(change).to_string());
+        add(ProposalSubject::of_change(change).to_string());
         match change {
             Change::Node { before, after, .. } => {
                 for node in before.iter().chain(after) {
@@ -198,7 +198,7 @@ proptest! {
             let command = random::command(&mut random, &state);
             let Ok(theirs) = decide(&state, &command, seed ^ chance) else { continue };
             state = applied(&state, &theirs.changes);
-            queue.moved(&state, &theirs.changes, "ada");
+            queue.rebase_after(&state, &theirs.changes, "ada");
         }
         let now = Arc::clone(queue.get(proposal.id).unwrap());
         if now.state == ProposalState::Open {
@@ -230,7 +230,7 @@ fn independent_work_and_a_proposal_commute() {
         });
         let Some(theirs) = independent else { return Ok(()) };
         let after_theirs = applied(&state, &theirs);
-        prop_assert_eq!(queue.moved(&after_theirs, &theirs, "ada").len(), 0, "it is left as it was");
+        prop_assert_eq!(queue.rebase_after(&after_theirs, &theirs, "ada").len(), 0, "it is left as it was");
         let now = Arc::clone(queue.get(proposal.id).unwrap());
         let acceptance = queue.accept(&verdict(&queue, &now), &after_theirs, NOW);
         prop_assert!(acceptance.is_ok(), "{:?}", acceptance);

@@ -22,7 +22,7 @@ pub(super) fn agent(key: &str) -> AgentClient {
 }
 
 pub(super) fn verdict(queue: &ReviewQueue, proposal: &Proposal) -> ReviewVerdict {
-    let destructive = proposal.changes.iter().map(ProposalSubject::of).collect();
+    let destructive = proposal.changes.iter().map(ProposalSubject::of_change).collect();
     ReviewVerdict {
         proposal: proposal.id,
         version: proposal.version,
@@ -86,7 +86,7 @@ impl Room {
     /// Applies a person's edit and rebases the queue.
     pub(super) fn edit(&mut self, command: &str) {
         let decision = self.bench.json(command);
-        self.queue.moved(&self.bench.state, &decision.changes, "ada");
+        self.queue.rebase_after(&self.bench.state, &decision.changes, "ada");
     }
 
     pub(super) fn accept(&mut self, verdict: &ReviewVerdict) -> Result<Arc<Proposal>, Refusal> {
@@ -506,7 +506,7 @@ fn lines_say_it_in_words() {
         {"updateNode":{"node":"net","set":{"cidr_block":"10.9.0.0/16"}}}]}}"#;
     let proposal = room.propose("one", batch).unwrap();
     let overlay =
-        crate::proposals::ProposedState::rebase_strict(&room.bench.state, &proposal.changes).unwrap();
+        crate::proposals::ProposalOverlay::rebase_strict(&room.bench.state, &proposal.changes).unwrap();
     let lines = lines(&room.bench.state, &overlay.state, &proposal.changes);
     let texts: Vec<&str> = lines
         .iter()

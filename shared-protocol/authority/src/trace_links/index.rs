@@ -24,7 +24,7 @@ pub fn node_now(snapshot: &Snapshot, id: NodeId) -> Option<CurrentLinkEnd> {
     let content = (&node.type_id, &node.name, &node.label, &node.props, &node.references, &node.variables);
     let content = serde_json::to_vec(&content).unwrap_or_default();
     let title = if node.label.is_empty() { node.name.to_string() } else { node.label.clone() };
-    Some(CurrentLinkEnd { title, board: Some(node.board), fingerprint: TraceLinkFingerprint::of(&content) })
+    Some(CurrentLinkEnd { title, board: Some(node.board), fingerprint: TraceLinkFingerprint::hash(&content) })
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -47,36 +47,30 @@ impl Canvas {
         self.viewport = sanitised(BoardViewport { x: x - screen.x / zoom, y: y - screen.y / zoom, zoom });
     }
 
-    pub(super) fn gestures(
-        &mut self,
-        ui: &Ui,
-        response: &Response,
-        scene: &BoardScene<'_>,
-        events: &mut Vec<CanvasEvent>,
-    ) {
+    pub(super) fn gestures(&mut self, ui: &Ui, response: &Response, scene: &BoardScene<'_>) {
         let (down, press_origin, latest) = ui.input(|input| {
             (input.pointer.any_down(), input.pointer.press_origin(), input.pointer.latest_pos())
         });
         if self.gesture.is_active() && ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape)) {
-            return self.cancel_gesture(scene, events);
+            return self.cancel_gesture(scene);
         }
         if response.drag_started()
             && let Some(origin) = press_origin
         {
-            self.begin(ui, response, scene, origin, events);
+            self.begin(ui, response, scene, origin);
         }
         if self.gesture.is_active() {
             let pointer = response.interact_pointer_pos().or(latest);
             if let Some(pointer) = pointer {
                 self.pan_at_edge(ui, pointer);
-                self.step(ui, scene, pointer, events);
+                self.step(ui, scene, pointer);
             }
             if response.drag_stopped() {
                 // The button is still down, so Esc stopped the drag, even if another widget consumed the key.
                 if down {
-                    return self.cancel_gesture(scene, events);
+                    return self.cancel_gesture(scene);
                 }
-                self.finish(ui, scene, events);
+                self.finish(ui, scene);
             }
         }
         if !down && !response.dragged() {
@@ -84,14 +78,7 @@ impl Canvas {
         }
     }
 
-    fn begin(
-        &mut self,
-        ui: &Ui,
-        response: &Response,
-        scene: &BoardScene<'_>,
-        origin: Pos2,
-        events: &mut Vec<CanvasEvent>,
-    ) {
+    fn begin(&mut self, ui: &Ui, response: &Response, scene: &BoardScene<'_>, origin: Pos2) {
         let camera = self.camera();
         let at = camera.to_board(origin);
         let space = ui.input(|input| input.key_down(Key::Space));
@@ -108,16 +95,15 @@ impl Canvas {
         self.dropped_until = None;
         self.glide = None;
         self.hovered = None;
-        self.gesture = self.gesture_at(ui, scene, &camera, origin, events).unwrap_or_default();
+        self.gesture = self.gesture_at(ui, scene, &camera, origin).unwrap_or_default();
     }
 
     fn gesture_at(
-        &self,
+        &mut self,
         ui: &Ui,
         scene: &BoardScene<'_>,
         camera: &Camera,
         origin: Pos2,
-        events: &mut Vec<CanvasEvent>,
     ) -> Option<Gesture> {
         let at = camera.to_board(origin);
         let pans = self.map_style && !ui.input(|input| input.modifiers.shift);
@@ -143,7 +129,7 @@ impl Canvas {
                         selection.clear();
                     }
                     selection.insert(ElementId::Node(id));
-                    events.push(CanvasEvent::Select(selection.clone()));
+                    self.events.push(CanvasEvent::Select(selection.clone()));
                 }
                 let moving = MoveGesture::start(scene, &self.index, &selection, id, at)?;
                 Some(Gesture::Move(Box::new(moving)))
@@ -151,7 +137,7 @@ impl Canvas {
         }
     }
 
-    fn step(&mut self, ui: &Ui, scene: &BoardScene<'_>, pointer: Pos2, events: &mut Vec<CanvasEvent>) {
+    fn step(&mut self, ui: &Ui, scene: &BoardScene<'_>, pointer: Pos2) {
         let camera = self.camera();
         if let Gesture::Pan(anchor) = self.gesture {
             let moved = camera.to_board(pointer) - anchor;
@@ -161,7 +147,7 @@ impl Canvas {
         }
         let modifiers = ui.input(|input| input.modifiers);
         let moment = PointerSample { at: camera.to_board(pointer), modifiers, zoom: camera.zoom() };
-        self.gesture.step(scene, &mut self.index, moment, events);
+        self.gesture.step(scene, &mut self.index, moment, &mut self.events);
     }
 
     /// Pans the view when a gesture reaches its edge.
@@ -178,63 +164,51 @@ impl Canvas {
         ui.request_repaint();
     }
 
-    fn finish(&mut self, ui: &Ui, scene: &BoardScene<'_>, events: &mut Vec<CanvasEvent>) {
+    fn finish(&mut self, ui: &Ui, scene: &BoardScene<'_>) {
         match self.gesture.finish() {
             GestureOutcome::Nothing => self.index.clear_preview(scene.snapshot),
             GestureOutcome::Event(event) => {
                 self.index.clear_preview(scene.snapshot);
-                events.push(event);
+                self.events.push(event);
             }
             GestureOutcome::Moved(event) => {
                 self.dropped_until = Some(ui.input(|input| input.time) + DROP_PREVIEW_SECONDS);
                 ui.request_repaint_after(Duration::from_secs_f64(DROP_PREVIEW_SECONDS));
-                events.push(event);
+                self.events.push(event);
             }
         }
     }
 
-    fn cancel_gesture(&mut self, scene: &BoardScene<'_>, events: &mut Vec<CanvasEvent>) {
-        events.extend(self.gesture.cancel(scene));
+    fn cancel_gesture(&mut self, scene: &BoardScene<'_>) {
+        self.events.extend(self.gesture.cancel(scene));
         self.index.clear_preview(scene.snapshot);
     }
 
-    pub(super) fn clicks(
-        &mut self,
-        ui: &Ui,
-        response: &Response,
-        scene: &BoardScene<'_>,
-        events: &mut Vec<CanvasEvent>,
-    ) {
+    pub(super) fn clicks(&mut self, ui: &Ui, response: &Response, scene: &BoardScene<'_>) {
         let Some(at) = response.interact_pointer_pos() else { return };
         let camera = self.camera();
         if response.secondary_clicked() {
             let element = hit::hit_test(scene, &self.index, &camera, at).map(|hit| hit.element());
             if let Some(element) = element.filter(|element| !scene.selection.contains(element)) {
-                events.push(CanvasEvent::Select([element].into()));
+                self.events.push(CanvasEvent::Select([element].into()));
             }
-            events.push(CanvasEvent::ContextMenu { at, element, board_point: camera.to_point(at) });
+            self.events.push(CanvasEvent::ContextMenu { at, element, board_point: camera.to_point(at) });
         } else if response.double_clicked() {
-            self.double_click(scene, &camera, at, events);
+            self.double_click(scene, &camera, at);
         } else if response.clicked() {
-            if self.click_proposal(scene, &camera, at, events) {
+            if self.click_proposal(scene, &camera, at) {
                 return;
             }
             let hit = hit::hit_test(scene, &self.index, &camera, at).map(|hit| hit.element());
-            let wanted = clicked(scene, hit, click_modifiers(ui));
+            let wanted = select_clicked(scene, hit, click_modifiers(ui));
             if wanted != *scene.selection {
-                events.push(CanvasEvent::Select(wanted));
+                self.events.push(CanvasEvent::Select(wanted));
             }
         }
     }
 
     /// Handles a click on an element of the proposal. Returns `true` when the board itself is not a target.
-    fn click_proposal(
-        &self,
-        scene: &BoardScene<'_>,
-        camera: &Camera,
-        at: Pos2,
-        events: &mut Vec<CanvasEvent>,
-    ) -> bool {
+    fn click_proposal(&mut self, scene: &BoardScene<'_>, camera: &Camera, at: Pos2) -> bool {
         let Some(proposal) = &self.proposal else { return false };
         let reach = size::EDGE_REACH / camera.zoom();
         let Some(subject) = proposal.board.hit(camera.to_board(at), reach).cloned() else { return false };
@@ -249,26 +223,20 @@ impl Canvas {
         if !is_there && proposal.board.is_container(&subject) && on_board.is_some_and(is_card) {
             return false;
         }
-        events.push(CanvasEvent::Proposed(subject));
+        self.events.push(CanvasEvent::Proposed(subject));
         !is_there
     }
 
-    fn double_click(
-        &mut self,
-        scene: &BoardScene<'_>,
-        camera: &Camera,
-        at: Pos2,
-        events: &mut Vec<CanvasEvent>,
-    ) {
+    fn double_click(&mut self, scene: &BoardScene<'_>, camera: &Camera, at: Pos2) {
         let add = CanvasEvent::QuickAdd { at: camera.to_point(at), from: None };
         match hit::hit_test(scene, &self.index, camera, at) {
-            None if !scene.read_only => events.push(add),
-            Some(CanvasHit::Node { part: HitPart::Inside, .. }) if !scene.read_only => events.push(add),
+            None if !scene.read_only => self.events.push(add),
+            Some(CanvasHit::Node { part: HitPart::Inside, .. }) if !scene.read_only => self.events.push(add),
             Some(CanvasHit::Node { id, part: HitPart::Label }) if !scene.read_only => self.rename(id),
             Some(CanvasHit::Node { id, .. })
                 if self.index.slot(id).is_some_and(|slot| slot.kind != NodeKind::Container) =>
             {
-                events.push(CanvasEvent::Open(id));
+                self.events.push(CanvasEvent::Open(id));
             }
             _ => {}
         }
@@ -276,7 +244,11 @@ impl Canvas {
 }
 
 /// Returns the selection after a click.
-fn clicked(scene: &BoardScene<'_>, hit: Option<ElementId>, modifiers: Modifiers) -> BTreeSet<ElementId> {
+fn select_clicked(
+    scene: &BoardScene<'_>,
+    hit: Option<ElementId>,
+    modifiers: Modifiers,
+) -> BTreeSet<ElementId> {
     match hit {
         Some(element) if modifiers.shift => {
             let mut wanted = scene.selection.clone();

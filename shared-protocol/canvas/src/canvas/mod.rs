@@ -59,6 +59,8 @@ pub struct Canvas {
     standings: Option<BoardDeployStatus>,
     proposal: Option<ShownProposal>,
     shown_page: Option<NodeId>,
+    /// The user actions of this frame.
+    events: Vec<CanvasEvent>,
 }
 
 #[derive(Clone, Copy)]
@@ -99,6 +101,7 @@ impl Canvas {
             standings: None,
             proposal: None,
             shown_page: None,
+            events: Vec::new(),
         }
     }
 
@@ -181,7 +184,7 @@ impl Canvas {
     }
 
     /// Sets the deployment status of the nodes.
-    pub fn set_standings(&mut self, standings: Option<BoardDeployStatus>) {
+    pub fn set_deploy_status(&mut self, standings: Option<BoardDeployStatus>) {
         self.standings = standings;
     }
 
@@ -240,10 +243,9 @@ impl Canvas {
 
     /// Draws the board into the available space and returns the user actions.
     pub fn show(&mut self, ui: &mut Ui, scene: &BoardScene<'_>) -> Vec<CanvasEvent> {
-        let mut events = Vec::new();
         let (rect, response) = ui.allocate_exact_size(ui.available_size(), Sense::click_and_drag());
         if !rect.is_positive() || !rect.is_finite() {
-            return events;
+            return Vec::new();
         }
         let title = scene.snapshot.board(scene.board).map_or("", |board| board.title.as_str());
         response.widget_info(|| WidgetInfo::labeled(Role::Canvas, true, format!("Board {title}")));
@@ -262,22 +264,22 @@ impl Canvas {
         }
         self.pointer = response.hover_pos().or_else(|| response.interact_pointer_pos());
         self.navigate(ui, &response);
-        self.gestures(ui, &response, scene, &mut events);
+        self.gestures(ui, &response, scene);
         if !self.gesture.is_active() {
-            self.clicks(ui, &response, scene, &mut events);
+            self.clicks(ui, &response, scene);
         }
         self.hover(&response, scene);
         let overview = self.overview(ui, scene, rect);
         self.paint(ui, scene, rect, overview);
         self.set_cursor(ui, &response, scene);
         self.show_sign_tooltips(ui, scene);
-        self.describe(ui, scene, &mut events);
-        self.edit_label(ui, scene, &mut events);
+        self.describe(ui, scene);
+        self.edit_label(ui, scene);
         if self.viewport != self.reported_viewport {
             self.reported_viewport = self.viewport;
-            events.push(CanvasEvent::ViewportChanged);
+            self.events.push(CanvasEvent::ViewportChanged);
         }
-        events
+        std::mem::take(&mut self.events)
     }
 
     fn expire_drop_preview(&mut self, ui: &Ui, scene: &BoardScene<'_>) {
@@ -305,7 +307,7 @@ impl Canvas {
             return None;
         }
         let steady = !self.gesture.is_active() && self.dropped_until.is_none();
-        let visible = self.camera().visible();
+        let visible = self.camera().visible_area();
         let place = self.store.minimap.place(&self.index, scene, rect, visible, steady)?;
         let response = ui.interact(place.rect, ui.make_persistent_id("minimap"), Sense::click_and_drag());
         response.widget_info(|| WidgetInfo::labeled(Role::Image, true, "Minimap"));
@@ -391,20 +393,21 @@ impl Canvas {
         }
     }
 
-    fn describe(&self, ui: &Ui, scene: &BoardScene<'_>, events: &mut Vec<CanvasEvent>) {
+    fn describe(&mut self, ui: &Ui, scene: &BoardScene<'_>) {
+        let camera = self.camera();
         let edge = match self.hovered {
             Some(CanvasHit::Edge(id)) => Some(id),
             _ => None,
         };
         if let Some(proposal) = &self.proposal {
-            events.extend(a11y::describe_proposal(ui, proposal, &self.camera()));
+            self.events.extend(a11y::describe_proposal(ui, proposal, &camera));
         }
         let drawn = (self.store.drawn_nodes(), self.store.drawn_edges());
         let standings = self.standings.as_ref();
-        events.extend(a11y::describe(ui, scene, &self.index, &self.camera(), drawn, edge, standings));
+        self.events.extend(a11y::describe(ui, scene, &self.index, &camera, drawn, edge, standings));
     }
 
-    fn edit_label(&mut self, ui: &mut Ui, scene: &BoardScene<'_>, events: &mut Vec<CanvasEvent>) {
+    fn edit_label(&mut self, ui: &mut Ui, scene: &BoardScene<'_>) {
         if !scene.read_only && !ui.egui_wants_keyboard_input() && ui.input(|input| input.key_pressed(Key::F2))
         {
             let mut selected = scene.selection.iter();
@@ -422,7 +425,7 @@ impl Canvas {
             && let LabelEditOutcome::Finished(event) = rename.show(ui, scene, &self.index, &camera)
         {
             self.rename = None;
-            events.extend(event.map(|event| *event));
+            self.events.extend(event.map(|event| *event));
         }
     }
 

@@ -31,7 +31,7 @@ pub(super) struct NodeAnimation {
 }
 
 /// Returns the eased progress from 0 to 1, fast first.
-fn eased(start: &mut Option<f64>, now: f64) -> f64 {
+fn ease(start: &mut Option<f64>, now: f64) -> f64 {
     let passed = (now - *start.get_or_insert(now)) / ANIMATION_SECONDS;
     1.0 - (1.0 - passed.clamp(0.0, 1.0)).powi(3)
 }
@@ -79,8 +79,8 @@ impl Canvas {
     pub(super) fn advance_animations(&mut self, ui: &Ui, scene: &BoardScene<'_>) {
         let now = ui.input(|input| input.time);
         if let Some(mut flight) = self.flight.take().filter(|flight| flight.last == self.viewport) {
-            let share = eased(&mut flight.start, now);
-            self.viewport = between(flight.from, flight.to, share);
+            let share = ease(&mut flight.start, now);
+            self.viewport = interpolate(flight.from, flight.to, share);
             flight.last = self.viewport;
             if share < 1.0 && !self.gesture.is_active() {
                 self.flight = Some(flight);
@@ -92,7 +92,7 @@ impl Canvas {
             self.glide = None;
         }
         let Some(glide) = &mut self.glide else { return };
-        let share = eased(&mut glide.start, now);
+        let share = ease(&mut glide.start, now);
         if share >= 1.0 {
             self.glide = None;
             self.index.clear_preview(scene.snapshot);
@@ -146,7 +146,7 @@ impl Canvas {
     }
 }
 
-fn between(from: BoardViewport, to: BoardViewport, share: f64) -> BoardViewport {
+fn interpolate(from: BoardViewport, to: BoardViewport, share: f64) -> BoardViewport {
     if share >= 1.0 {
         return to;
     }

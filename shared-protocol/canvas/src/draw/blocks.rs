@@ -40,7 +40,7 @@ pub(super) fn draw(pen: &BoardPen<'_>, store: &mut DrawCache, nodes: &[u32], edg
         let slot = pen.index.node(place);
         let rect = pen.camera.rect_to_screen(slot.area);
         batch.block(rect, fill(pen, slot));
-        if let Some(colour) = pen.standing(slot.id).and_then(|known| deploy_signs::ring(theme, known)) {
+        if let Some(colour) = pen.deploy_status(slot.id).and_then(|known| deploy_signs::ring(theme, known)) {
             let width = (rect.width() * 0.08).clamp(2.0, 5.0);
             batch.block(rect.with_max_x(rect.left() + width), colour);
         }
@@ -85,7 +85,10 @@ fn fill(pen: &BoardPen<'_>, slot: &NodeSlot) -> Color32 {
 /// Returns the paper colour of a note; free text has none and is light grey.
 pub(super) fn note_colour(scene: &BoardScene<'_>, slot: &NodeSlot) -> Color32 {
     let tone = scene.snapshot.node(slot.id).and_then(|node| note::face(scene.snapshot, node).tone);
-    tone.map_or_else(|| mix(scene.theme.canvas, scene.theme.text, 0.12), |tone| scene.theme.note(tone).0)
+    tone.map_or_else(
+        || mix(scene.theme.canvas, scene.theme.text, 0.12),
+        |tone| scene.theme.note_colours(tone).0,
+    )
 }
 
 /// Draws the name of an outermost container above it at a readable size, because its own title strip is too small.

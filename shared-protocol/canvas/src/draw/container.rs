@@ -16,7 +16,7 @@ pub(super) fn draw(pen: &BoardPen<'_>, store: &mut DrawCache, slot: &NodeSlot) {
     let radius = size::CONTAINER_RADIUS * pen.zoom();
     let accent = theme.accent(slot.accent);
     let fill = mix(theme.container_fill(usize::from(slot.depth)), accent, 0.03);
-    let ring = pen.standing(slot.id).and_then(|known| deploy_signs::ring(theme, known));
+    let ring = pen.deploy_status(slot.id).and_then(|known| deploy_signs::ring(theme, known));
     let drop = pen.marks.drop.filter(|(target, _)| *target == slot.id);
     let (line, fill) = match (drop, ring) {
         (Some((_, true)), _) => (Stroke::new(2.0, theme.success), mix(fill, theme.success, 0.08)),
@@ -31,13 +31,13 @@ pub(super) fn draw(pen: &BoardPen<'_>, store: &mut DrawCache, slot: &NodeSlot) {
     node::draw_selection(pen, slot, rect, radius);
     node::draw_badge(pen, slot, rect);
     if pen.marks.shown_page == Some(slot.id) {
-        shown_sign(pen, rect);
+        draw_fold_sign(pen, rect);
     }
     deploy_signs::draw(pen, store, slot, rect);
 }
 
 /// Draws the sign of the previewed page: a triangle on a disc at the lower right corner.
-fn shown_sign(pen: &BoardPen<'_>, rect: Rect) {
+fn draw_fold_sign(pen: &BoardPen<'_>, rect: Rect) {
     let (theme, painter) = (pen.scene.theme, pen.painter);
     let radius = (size::BADGE_RADIUS * pen.zoom()).clamp(4.0, 16.0);
     let centre = rect.right_bottom() - vec2(radius * 0.5, radius * 0.5);

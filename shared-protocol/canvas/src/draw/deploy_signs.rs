@@ -24,7 +24,7 @@ pub(crate) fn turn_angle(time: f64) -> f32 {
 }
 
 impl BoardPen<'_> {
-    pub(super) fn standing(&self, node: NodeId) -> Option<NodeDeployStatus> {
+    pub(super) fn deploy_status(&self, node: NodeId) -> Option<NodeDeployStatus> {
         self.marks.standings.and_then(|standings| standings.get(node))
     }
 }
@@ -44,9 +44,9 @@ pub(super) fn ring(theme: &WorkbenchTheme, standing: NodeDeployStatus) -> Option
 }
 
 pub(super) fn draw(pen: &BoardPen<'_>, store: &mut DrawCache, slot: &NodeSlot, rect: Rect) {
-    let Some(standing) = pen.standing(slot.id) else { return };
+    let Some(standing) = pen.deploy_status(slot.id) else { return };
     let theme = pen.scene.theme;
-    let places = SignPositions::of(rect, pen.zoom());
+    let places = SignPositions::layout(rect, pen.zoom());
     if let Some(action) = standing.planned {
         paint_action(pen.painter, places.planned, places.radius, theme, action);
     }
@@ -71,7 +71,7 @@ struct SignPositions {
 }
 
 impl SignPositions {
-    fn of(rect: Rect, zoom: f32) -> Self {
+    fn layout(rect: Rect, zoom: f32) -> Self {
         let radius = (size::BADGE_RADIUS * zoom).clamp(4.0, 16.0);
         let inwards = radius * 0.5;
         Self {
@@ -92,7 +92,7 @@ pub(crate) fn show_sign_tooltips(
     node: NodeId,
     standing: NodeDeployStatus,
 ) {
-    let places = SignPositions::of(rect, zoom);
+    let places = SignPositions::layout(rect, zoom);
     let shown = [
         standing.planned.map(|_| places.planned),
         standing.drifted.map(|_| places.drifted),
@@ -178,10 +178,10 @@ pub fn paint_action(
     let pen = glyph(radius, theme.status_text);
     let reach = radius * 0.52;
     match action {
-        PlannedAction::Create => plus(painter, centre, reach, pen),
+        PlannedAction::Create => draw_plus(painter, centre, reach, pen),
         PlannedAction::Update => tilde(painter, centre, reach, pen),
         PlannedAction::Replace => {
-            plus(painter, centre - vec2(0.0, radius * 0.18), reach * 0.78, pen);
+            draw_plus(painter, centre - vec2(0.0, radius * 0.18), reach * 0.78, pen);
             bar(painter, centre + vec2(0.0, radius * 0.6), reach * 0.78, pen);
         }
         PlannedAction::Delete => bar(painter, centre, reach, pen),
@@ -213,7 +213,7 @@ pub fn paint_deployment(
             painter.circle_stroke(centre, radius - 0.75, Stroke::new(1.5, theme.border));
             arc(painter, centre, radius - 0.75, turn, line);
             match state {
-                DeploymentState::Creating => plus(painter, centre, reach, line),
+                DeploymentState::Creating => draw_plus(painter, centre, reach, line),
                 _ => tilde(painter, centre, reach, line),
             }
         }
@@ -266,7 +266,7 @@ fn glyph(radius: f32, colour: Color32) -> Stroke {
     Stroke::new((radius * 0.24).max(1.2), colour)
 }
 
-fn plus(painter: &Painter, centre: Pos2, reach: f32, pen: Stroke) {
+fn draw_plus(painter: &Painter, centre: Pos2, reach: f32, pen: Stroke) {
     bar(painter, centre, reach, pen);
     painter.line_segment([centre - vec2(0.0, reach), centre + vec2(0.0, reach)], pen);
 }

@@ -24,7 +24,7 @@ pub(crate) struct FarMesh {
     /// The outermost containers, whose names stay visible.
     landmarks: Vec<NodeId>,
     /// The mesh of the last frame; its memory is reused.
-    shown: Arc<Mesh>,
+    mesh: Arc<Mesh>,
 }
 
 impl FarMesh {
@@ -61,18 +61,18 @@ impl FarMesh {
     }
 
     /// Returns the mesh in screen coordinates.
-    fn at(&mut self, zoom: f32, translation: egui::Vec2) -> Shape {
-        if Arc::get_mut(&mut self.shown).is_none() {
-            self.shown = Arc::default();
+    fn shape_at(&mut self, zoom: f32, translation: egui::Vec2) -> Shape {
+        if Arc::get_mut(&mut self.mesh).is_none() {
+            self.mesh = Arc::default();
         }
-        let shown = Arc::make_mut(&mut self.shown);
+        let shown = Arc::make_mut(&mut self.mesh);
         shown.clear();
         shown.indices.extend_from_slice(&self.board.indices);
         shown.vertices.extend(self.board.vertices.iter().map(|vertex| Vertex {
             pos: pos2(vertex.pos.x * zoom + translation.x, vertex.pos.y * zoom + translation.y),
             ..*vertex
         }));
-        Shape::Mesh(Arc::clone(&self.shown))
+        Shape::Mesh(Arc::clone(&self.mesh))
     }
 }
 
@@ -84,7 +84,7 @@ fn block(mesh: &mut Mesh, rect: Rect, colour: Color32) {
 pub(super) fn draw(pen: &BoardPen<'_>, store: &mut DrawCache) {
     let theme = pen.scene.theme;
     store.far.update(pen.index, pen.scene);
-    pen.painter.add(store.far.at(pen.zoom(), pen.camera.translation()));
+    pen.painter.add(store.far.shape_at(pen.zoom(), pen.camera.translation()));
     let selected = pen.scene.selection.iter().filter_map(|element| match element {
         ElementId::Node(id) => pen.index.slot(*id),
         _ => None,

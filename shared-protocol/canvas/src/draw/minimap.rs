@@ -80,7 +80,7 @@ impl Minimap {
         let frame = Stroke::new(1.0, theme.border);
         pen.painter.rect(place.rect, 8.0, theme.surface_panel, frame, StrokeKind::Outside);
         painter.add(Shape::Mesh(Arc::clone(&self.mesh)));
-        let seen = place.rect(rect_of(pen.camera.visible())).intersect(place.rect);
+        let seen = place.rect(rect_of(pen.camera.visible_area())).intersect(place.rect);
         if seen.is_positive() {
             let seen = Rect::from_center_size(seen.center(), seen.size().max(vec2(6.0, 6.0)));
             painter.rect(

@@ -88,7 +88,7 @@ pub(crate) struct BoardPen<'a> {
     pub(crate) marks: &'a DrawMarks<'a>,
     pub(crate) detail: DetailLevel,
     /// Whether there is no later frame, so that everything must be drawn now.
-    patient: bool,
+    is_patient: bool,
 }
 
 impl<'a> BoardPen<'a> {
@@ -108,8 +108,8 @@ impl<'a> BoardPen<'a> {
             scene,
             index,
             marks,
-            detail: DetailLevel::at(camera.zoom()),
-            patient: false,
+            detail: DetailLevel::for_zoom(camera.zoom()),
+            is_patient: false,
         }
     }
 
@@ -142,13 +142,13 @@ pub(crate) fn draw(pen: &BoardPen<'_>, store: &mut DrawCache) {
     store.nodes.clear();
     store.edges.clear();
     store.is_turning = false;
-    store.texts.begin_frame(pen.painter, pen.zoom(), pen.patient);
+    store.texts.begin_frame(pen.painter, pen.zoom(), pen.is_patient);
     if pen.detail == DetailLevel::Far {
         far::draw(pen, store);
         return;
     }
     // A margin around the view, because shadows, ports and badges extend beyond a node.
-    let area = pen.camera.visible().grown((12.0 / pen.zoom()) as i32 + 1);
+    let area = pen.camera.visible_area().expand((12.0 / pen.zoom()) as i32 + 1);
     let (mut nodes, mut edges) = (std::mem::take(&mut store.nodes), std::mem::take(&mut store.edges));
     pen.index.nodes_in(area, &mut nodes);
     pen.index.edges_in(area, &mut edges);
@@ -183,10 +183,10 @@ pub fn draw_board(
     camera: Camera,
     proposal: Option<&ShownProposal>,
 ) {
-    let index = BoardIndex::of(scene.snapshot, scene.board);
+    let index = BoardIndex::build(scene.snapshot, scene.board);
     let marks = DrawMarks::default();
     let painter = painter.with_clip_rect(painter.clip_rect().intersect(camera.view()));
-    let pen = BoardPen { patient: true, ..BoardPen::new(&painter, camera, scene, &index, &marks) };
+    let pen = BoardPen { is_patient: true, ..BoardPen::new(&painter, camera, scene, &index, &marks) };
     let mut store = DrawCache::default();
     draw(&pen, &mut store);
     if let Some(proposal) = proposal {

@@ -21,7 +21,7 @@ pub(super) fn draw(pen: &BoardPen<'_>, store: &mut DrawCache, slot: &NodeSlot) {
     let radius = size::CARD_RADIUS * pen.zoom();
     shadow(pen, painter, rect, radius);
     let takes = pen.marks.takes_connection.is_some_and(|takes| takes(slot.id) == Some(true));
-    let ring = pen.standing(slot.id).and_then(|known| deploy_signs::ring(theme, known));
+    let ring = pen.deploy_status(slot.id).and_then(|known| deploy_signs::ring(theme, known));
     let line = match ring {
         _ if takes => Stroke::new(1.5, theme.success),
         Some(colour) => Stroke::new(1.5, colour),
@@ -59,7 +59,7 @@ pub(super) fn title(pen: &BoardPen<'_>, store: &mut DrawCache, slot: &NodeSlot, 
     if opacity <= 0.0 {
         return;
     }
-    let place = node_layout::card(slot.area).label;
+    let place = node_layout::card_face(slot.area).label;
     let words =
         TextSpec::line(slot.id.bits(), TextRole::Label, slot.generation, &node.label, 17.0, place.width());
     let Some(galley) = store.texts.lay_out(painter, pen.zoom(), &TextSpec { rows: 2, ..words }) else {
@@ -74,7 +74,7 @@ pub(super) fn content(pen: &BoardPen<'_>, store: &mut DrawCache, slot: &NodeSlot
     let theme = pen.scene.theme;
     let Some(node) = pen.scene.snapshot.node(slot.id) else { return };
     let def = pen.scene.snapshot.type_of(node);
-    let face = node_layout::card(slot.area);
+    let face = node_layout::card_face(slot.area);
     if let Some(tile) = face.tile {
         let screen = pen.place(tile);
         let icon = Rect::from_center_size(screen.center(), screen.size() * (size::TILE_ICON / size::TILE));
@@ -181,7 +181,7 @@ pub(crate) fn highest_severity(problems: &[BoardProblem]) -> Option<ProblemSever
 
 /// Draws the problem badge of a node: a disc with a cross for errors, a triangle for warnings.
 pub(super) fn draw_badge(pen: &BoardPen<'_>, slot: &NodeSlot, rect: Rect) {
-    let told = pen.standing(slot.id).and_then(|known| known.finding);
+    let told = pen.deploy_status(slot.id).and_then(|known| known.finding);
     let found = highest_severity(pen.scene.problems.of_node(slot.id)).into_iter().chain(told).min();
     let Some(severity) = found else { return };
     let theme = pen.scene.theme;

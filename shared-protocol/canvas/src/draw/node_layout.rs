@@ -13,7 +13,7 @@ pub(crate) struct CardFace {
     pub(crate) kind: Option<Rect>,
 }
 
-pub(crate) fn card(area: Placement) -> CardFace {
+pub(crate) fn card_face(area: Placement) -> CardFace {
     let rect = rect_of(area);
     let side = size::TILE.min(rect.height() - 12.0);
     let roomy = rect.width() >= 96.0 && side >= 16.0;

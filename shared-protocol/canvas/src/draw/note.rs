@@ -64,7 +64,7 @@ pub(super) fn draw(pen: &BoardPen<'_>, store: &mut DrawCache, slot: &NodeSlot) {
     let radius = 4.0 * pen.zoom();
     let ink = match face.tone {
         Some(tone) => {
-            let (paper, ink) = theme.note(tone);
+            let (paper, ink) = theme.note_colours(tone);
             node::shadow(pen, painter, rect, radius);
             let fold = 14.0 * pen.zoom();
             let corner = CornerRadius { se: fold.min(255.0) as u8, ..CornerRadius::from(radius) };

@@ -39,7 +39,7 @@ pub(crate) fn draw(pen: &BoardPen<'_>, store: &mut DrawCache, gesture: &Gesture,
                 None => theme.accent,
             };
             edge::draw_loose(pen, store, &route, colour);
-            if let Some(slot) = connecting.over().and_then(|id| pen.index.slot(id)) {
+            if let Some(slot) = connecting.hovered_node().and_then(|id| pen.index.slot(id)) {
                 let rect = pen.camera.rect_to_screen(slot.area).expand(2.0);
                 let radius = size::CARD_RADIUS * pen.camera.zoom() + 2.0;
                 pen.painter.rect_stroke(rect, radius, Stroke::new(2.0, colour), StrokeKind::Middle);

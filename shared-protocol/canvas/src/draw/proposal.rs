@@ -15,7 +15,7 @@ use crate::{
 use egui::{Color32, Painter, Pos2, Rect, Stroke, StrokeKind, vec2};
 use shared_protocol::{Placement, ProposalSubject};
 pub(crate) use signs::paint;
-use signs::{badge, notes};
+use signs::{draw_badge, notes};
 
 const DASH: (f32, f32) = (6.0, 4.0);
 /// The opacity of unselected elements.
@@ -29,16 +29,17 @@ pub(crate) fn draw(pen: &BoardPen<'_>, store: &mut DrawCache, shown: &ShownPropo
     let after = BoardPen::new(pen.painter, pen.camera, &scene, pen.index, pen.marks);
     // A separate text cache, because a moved node is drawn twice.
     std::mem::swap(&mut store.texts, &mut store.proposed.texts);
-    store.texts.begin_frame(pen.painter, pen.zoom(), pen.patient);
-    let view = pen.camera.visible().grown((24.0 / pen.zoom()) as i32 + 1);
+    store.texts.begin_frame(pen.painter, pen.zoom(), pen.is_patient);
+    let view = pen.camera.visible_area().expand((24.0 / pen.zoom()) as i32 + 1);
     let layer = shown.layer;
-    let nodes = board.nodes.iter().filter(|node| layer.shows(node.sign) && is_near(node, view));
+    let nodes = board.nodes.iter().filter(|node| layer.includes(node.sign) && is_near(node, view));
     let nodes: Vec<&ProposedNode> = nodes.collect();
-    let edges = board.edges.iter().filter(|edge| layer.shows(edge.sign) && edge.route.area().overlaps(view));
+    let edges =
+        board.edges.iter().filter(|edge| layer.includes(edge.sign) && edge.route.area().overlaps(view));
     let edges: Vec<&ProposedEdge> = edges.collect();
     let mut faint = pen.painter.clone();
     faint.multiply_opacity(FAINT_OPACITY);
-    let sketch = ProposalPainter { pen, faint: &faint, after: &after, shown };
+    let sketch = ProposalPainter { pen, faint: &faint, after: &after, proposal: shown };
     let mut lines = std::mem::take(&mut store.proposed.lines);
     lines.begin_frame(pen.painter.pixels_per_point());
     if pen.detail <= DetailLevel::Blocks {
@@ -53,7 +54,7 @@ pub(crate) fn draw(pen: &BoardPen<'_>, store: &mut DrawCache, shown: &ShownPropo
         if pen.detail == DetailLevel::Titles {
             let mut backs = std::mem::take(&mut store.proposed.backs);
             backs.begin_frame(pen.painter.pixels_per_point());
-            nodes[first_card..].iter().for_each(|node| sketch.back(&mut backs, node));
+            nodes[first_card..].iter().for_each(|node| sketch.draw_back(&mut backs, node));
             pen.painter.add(backs.shape());
             store.proposed.backs = backs;
         }
@@ -65,7 +66,7 @@ pub(crate) fn draw(pen: &BoardPen<'_>, store: &mut DrawCache, shown: &ShownPropo
         let mut badges = std::mem::take(&mut store.proposed.badges);
         badges.begin_frame(pen.painter.pixels_per_point());
         edges.iter().for_each(|edge| sketch.edge_badge(&mut badges, edge));
-        nodes.iter().for_each(|node| sketch.badge(&mut badges, node));
+        nodes.iter().for_each(|node| sketch.draw_badge(&mut badges, node));
         pen.painter.add(badges.shape());
         store.proposed.badges = badges;
         if pen.detail == DetailLevel::Full {
@@ -95,25 +96,25 @@ struct ProposalPainter<'a> {
     faint: &'a Painter,
     /// The pen for the proposed state.
     after: &'a BoardPen<'a>,
-    shown: &'a ShownProposal,
+    proposal: &'a ShownProposal,
 }
 
 impl ProposalPainter<'_> {
-    fn is_chosen(&self, subject: &ProposalSubject) -> bool {
-        self.shown.chosen.contains(subject)
+    fn is_accepted(&self, subject: &ProposalSubject) -> bool {
+        self.proposal.selected.contains(subject)
     }
 
     fn colour(&self, sign: ChangeSign, subject: &ProposalSubject) -> Color32 {
-        self.shown(subject)(sign.colour(self.pen.scene.theme))
+        self.fade(subject)(sign.colour(self.pen.scene.theme))
     }
 
     fn painter(&self, subject: &ProposalSubject) -> &Painter {
-        if self.is_chosen(subject) { self.pen.painter } else { self.faint }
+        if self.is_accepted(subject) { self.pen.painter } else { self.faint }
     }
 
     /// Returns the area of a node on the layer below.
     fn area(&self, node: &ProposedNode) -> Placement {
-        match self.shown.layer {
+        match self.proposal.layer {
             ProposalLayer::Before => node.from.unwrap_or(node.slot.area),
             ProposalLayer::Over | ProposalLayer::After => node.slot.area,
         }
@@ -128,19 +129,19 @@ impl ProposalPainter<'_> {
     fn node(&self, store: &mut DrawCache, lines: &mut ShapeBatch, node: &ProposedNode) {
         let rect = self.pen.camera.rect_to_screen(self.area(node));
         let colour = self.colour(node.sign, &node.subject);
-        let over = self.shown.layer == ProposalLayer::Over;
+        let over = self.proposal.layer == ProposalLayer::Over;
         if let Some(from) = node.from.filter(|_| over && !node.is_only_resized()) {
-            self.way(lines, self.pen.camera.rect_to_screen(from), rect, colour);
+            self.draw_move_arrow(lines, self.pen.camera.rect_to_screen(from), rect, colour);
         }
         match node.sign {
-            ChangeSign::Removed => self.strike(lines, node, rect, colour),
+            ChangeSign::Removed => self.draw_strike(lines, node, rect, colour),
             ChangeSign::Moved if over && node.is_only_resized() => {
                 dashed(lines, rect, self.radius(node), colour)
             }
             _ if self.is_ghost(node) => self.ghost(store, lines, node, rect, colour),
             _ => self.ring(node, rect, colour),
         }
-        if self.shown.focus.as_ref() == Some(&node.subject) {
+        if self.proposal.focus.as_ref() == Some(&node.subject) {
             let line = Stroke::new(2.0, self.pen.scene.theme.focus);
             let radius = self.radius(node) + 5.0;
             self.pen.painter.rect_stroke(rect.expand(5.0), radius, line, StrokeKind::Middle);
@@ -157,19 +158,19 @@ impl ProposalPainter<'_> {
         let is_elsewhere = node.sign == ChangeSign::Added || node.from.is_some();
         let is_marked =
             node.sign == ChangeSign::Removed || (node.sign == ChangeSign::Moved && node.is_only_resized());
-        self.shown.layer == ProposalLayer::Over && is_elsewhere && !is_marked
+        self.proposal.layer == ProposalLayer::Over && is_elsewhere && !is_marked
     }
 
     /// Adds the background of a card to a batch; the tile's colour replaces the icon.
-    fn back(&self, backs: &mut ShapeBatch, node: &ProposedNode) {
+    fn draw_back(&self, backs: &mut ShapeBatch, node: &ProposedNode) {
         if !self.is_ghost(node) {
             return;
         }
-        let (theme, shown) = (self.pen.scene.theme, self.shown(&node.subject));
+        let (theme, shown) = (self.pen.scene.theme, self.fade(&node.subject));
         let (sign, rect) = (node.sign.colour(theme), self.pen.camera.rect_to_screen(self.area(node)));
         let line = Stroke::new(1.5, shown(sign));
         backs.frame(rect, self.radius(node), shown(card_fill(theme, sign)), line);
-        if let Some(tile) = node_layout::card(node.slot.area).tile {
+        if let Some(tile) = node_layout::card_face(node.slot.area).tile {
             let radius = size::TILE_RADIUS * self.pen.zoom();
             backs.frame(self.pen.place(tile), radius, shown(theme.block(node.slot.accent)), Stroke::NONE);
         }
@@ -204,7 +205,7 @@ impl ProposalPainter<'_> {
         }
     }
 
-    fn strike(&self, lines: &mut ShapeBatch, node: &ProposedNode, rect: Rect, colour: Color32) {
+    fn draw_strike(&self, lines: &mut ShapeBatch, node: &ProposedNode, rect: Rect, colour: Color32) {
         let (theme, painter) = (self.pen.scene.theme, self.painter(&node.subject));
         let wash = theme.canvas.gamma_multiply(if node.slot.is_container() { 0.35 } else { 0.62 });
         rounded_frame::draw(
@@ -224,7 +225,7 @@ impl ProposalPainter<'_> {
     }
 
     /// Draws an arrow from the old place to the new one.
-    fn way(&self, lines: &mut ShapeBatch, from: Rect, to: Rect, colour: Color32) {
+    fn draw_move_arrow(&self, lines: &mut ShapeBatch, from: Rect, to: Rect, colour: Color32) {
         let radius = size::CARD_RADIUS * self.pen.zoom();
         if self.pen.detail == DetailLevel::Full {
             dashed(lines, from.expand(2.0), radius, colour);
@@ -251,7 +252,7 @@ impl ProposalPainter<'_> {
         let colour = self.colour(edge.sign, &edge.subject);
         let (route, is_there) = self.route(edge);
         let points: Vec<Pos2> = route.points().iter().map(|&at| self.pen.camera.to_screen(at)).collect();
-        let focused = self.shown.focus.as_ref() == Some(&edge.subject);
+        let focused = self.proposal.focus.as_ref() == Some(&edge.subject);
         let width = if focused { 3.5 } else { 2.0 };
         if !is_there && self.pen.detail >= DetailLevel::Titles {
             rounded(&points, size::EDGE_RADIUS * self.pen.zoom(), &mut store.screen_points);
@@ -270,7 +271,7 @@ impl ProposalPainter<'_> {
         let rect = self.pen.camera.rect_to_screen(self.area(node));
         let rect = Rect::from_center_size(rect.center(), rect.size().max(vec2(4.0, 4.0)));
         let colour = self.colour(node.sign, &node.subject);
-        if let Some(from) = node.from.filter(|_| self.shown.layer == ProposalLayer::Over) {
+        if let Some(from) = node.from.filter(|_| self.proposal.layer == ProposalLayer::Over) {
             let start = self.pen.camera.rect_to_screen(from).center();
             lines.line(&[start, rect.center()], 1.0, colour);
         }
@@ -284,7 +285,7 @@ impl ProposalPainter<'_> {
         if node.sign == ChangeSign::Removed {
             lines.line(&[rect.left_bottom(), rect.right_top()], 1.5, colour);
         }
-        if self.shown.focus.as_ref() == Some(&node.subject) {
+        if self.proposal.focus.as_ref() == Some(&node.subject) {
             let line = Stroke::new(2.0, self.pen.scene.theme.focus);
             self.pen.painter.rect_stroke(rect.expand(3.0), 2.0, line, StrokeKind::Middle);
         }
@@ -300,14 +301,14 @@ impl ProposalPainter<'_> {
     }
 
     /// Returns the function that fades the colours of an unselected element.
-    fn shown(&self, subject: &ProposalSubject) -> impl Fn(Color32) -> Color32 {
-        let chosen = self.is_chosen(subject);
+    fn fade(&self, subject: &ProposalSubject) -> impl Fn(Color32) -> Color32 {
+        let chosen = self.is_accepted(subject);
         move |colour| if chosen { colour } else { colour.gamma_multiply(FAINT_OPACITY) }
     }
 
-    fn badge(&self, badges: &mut ShapeBatch, node: &ProposedNode) {
+    fn draw_badge(&self, badges: &mut ShapeBatch, node: &ProposedNode) {
         let at = self.pen.camera.rect_to_screen(self.area(node)).left_top();
-        badge(self.pen, badges, at, node.sign, self.shown(&node.subject));
+        draw_badge(self.pen, badges, at, node.sign, self.fade(&node.subject));
     }
 
     fn notes(&self, node: &ProposedNode) {
@@ -321,7 +322,7 @@ impl ProposalPainter<'_> {
             route.segments().max_by(|a, b| a[0].distance_sq(a[1]).total_cmp(&b[0].distance_sq(b[1])));
         let Some([a, b]) = longest else { return };
         let middle = self.pen.camera.to_screen(a + (b - a) / 2.0);
-        badge(self.pen, badges, middle, edge.sign, self.shown(&edge.subject));
+        draw_badge(self.pen, badges, middle, edge.sign, self.fade(&edge.subject));
     }
 }
 

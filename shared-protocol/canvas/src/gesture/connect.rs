@@ -21,8 +21,8 @@ pub(crate) struct ConnectGesture {
     direction: PortDirection,
     end: RouteEnd,
     now: Pos2,
-    over: Option<ConnectTarget>,
-    takers: RefCell<HashMap<NodeId, bool>>,
+    target: Option<ConnectTarget>,
+    accepting_nodes: RefCell<HashMap<NodeId, bool>>,
 }
 
 struct ConnectTarget {
@@ -46,7 +46,7 @@ impl ConnectGesture {
         let (anchor, side) = ports::anchor(def, area, port.as_str(), direction);
         let end = RouteEnd { at: anchor, side, node: area };
         let from = EdgeEndpoint { node, port };
-        Some(Self { from, direction, end, now: at, over: None, takers: RefCell::default() })
+        Some(Self { from, direction, end, now: at, target: None, accepting_nodes: RefCell::default() })
     }
 
     /// Checks the connection with a node, by this port of it or by the first that matches.
@@ -68,17 +68,17 @@ impl ConnectGesture {
         if node == self.from.node {
             return None;
         }
-        if let Some(known) = self.takers.borrow().get(&node) {
+        if let Some(known) = self.accepting_nodes.borrow().get(&node) {
             return Some(*known);
         }
         let takes = self.check_connection(scene, node, None).is_ok();
-        self.takers.borrow_mut().insert(node, takes);
+        self.accepting_nodes.borrow_mut().insert(node, takes);
         Some(takes)
     }
 
     pub(crate) fn step(&mut self, scene: &BoardScene<'_>, index: &BoardIndex, moment: PointerSample) {
         self.now = moment.at;
-        self.over = self.target_at(scene, index, moment);
+        self.target = self.target_at(scene, index, moment);
     }
 
     fn target_at(
@@ -114,7 +114,7 @@ impl ConnectGesture {
     }
 
     pub(crate) fn finish(self) -> GestureOutcome {
-        match self.over {
+        match self.target {
             Some(ConnectTarget { verdict: Ok(found), .. }) => {
                 let (source, target) = found.endpoints();
                 GestureOutcome::Event(CanvasEvent::Run(Command::Connect {
@@ -139,7 +139,7 @@ impl ConnectGesture {
 
     /// Returns the preview route from source to target, and whether the connection is allowed.
     pub(crate) fn preview_route(&self) -> (EdgeRoute, Option<bool>) {
-        let over = self.over.as_ref();
+        let over = self.target.as_ref();
         let loose = || {
             let side = match self.end.side {
                 PortSide::Left => PortSide::Right,
@@ -158,12 +158,12 @@ impl ConnectGesture {
         (plain_route(source, target), over.map(|over| over.verdict.is_ok()))
     }
 
-    pub(crate) fn over(&self) -> Option<NodeId> {
-        self.over.as_ref().map(|over| over.node)
+    pub(crate) fn hovered_node(&self) -> Option<NodeId> {
+        self.target.as_ref().map(|over| over.node)
     }
 
     pub(crate) fn refusal(&self) -> Option<&Refusal> {
-        self.over.as_ref().and_then(|over| over.verdict.as_ref().err())
+        self.target.as_ref().and_then(|over| over.verdict.as_ref().err())
     }
 
     pub(crate) fn cursor(&self) -> CursorIcon {

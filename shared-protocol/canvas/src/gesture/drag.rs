@@ -4,7 +4,7 @@ use super::{
     GestureOutcome, PointerSample,
     guides::{SnapGuide, SnapNeighbours},
     insert::EdgeInsertion,
-    roots, snapped,
+    roots, snap,
 };
 use crate::{BoardScene, CanvasEvent, index::BoardIndex};
 use authority::may_contain;
@@ -75,8 +75,8 @@ impl MoveGesture {
         let Some(origin) = self.places.get(&self.grabbed).map(|place| place.origin()) else { return };
         let moved = moment.at - self.start;
         self.delta = BoardPoint {
-            x: snapped(origin.x as f32 + moved.x, moment.modifiers) - origin.x,
-            y: snapped(origin.y as f32 + moved.y, moment.modifiers) - origin.y,
+            x: snap(origin.x as f32 + moved.x, moment.modifiers) - origin.x,
+            y: snap(origin.y as f32 + moved.y, moment.modifiers) - origin.y,
         };
         self.duplicate = moment.modifiers.alt;
         if self.duplicate {
@@ -105,7 +105,7 @@ impl MoveGesture {
         let moved = crate::camera::rounded_point((moment.at - self.start).to_pos2());
         let free = all.moved_by(moved.x, moved.y);
         let moving = |id: NodeId| !self.duplicate && self.places.contains_key(&id);
-        let near = SnapNeighbours::of(index, free, parent, moment.zoom, moving);
+        let near = SnapNeighbours::collect(index, free, parent, moment.zoom, moving);
         if let Some(way) = near.snap_distance(free, true) {
             self.delta.x = free.x + way - all.x;
         }

@@ -54,7 +54,7 @@ pub(crate) struct SnapNeighbours {
 }
 
 impl SnapNeighbours {
-    pub(crate) fn of(
+    pub(crate) fn collect(
         index: &BoardIndex,
         area: Placement,
         parent: Option<NodeId>,
@@ -62,7 +62,7 @@ impl SnapNeighbours {
         left_out: impl Fn(NodeId) -> bool,
     ) -> Self {
         let mut found = Vec::new();
-        index.nodes_in(area.grown((NEIGHBOUR_DISTANCE_POINTS / zoom) as i32), &mut found);
+        index.nodes_in(area.expand((NEIGHBOUR_DISTANCE_POINTS / zoom) as i32), &mut found);
         let slots = found.iter().map(|&place| index.node(place));
         let beside = slots.filter(|slot| slot.parent == parent && !left_out(slot.id)).map(|slot| slot.area);
         Self {

@@ -32,7 +32,7 @@ impl EdgeInsertion {
         }
         let Some(edge) = edge_under(index, node, area, moment.zoom) else { return };
         if self.checked.as_ref().is_none_or(|(asked, _)| *asked != edge) {
-            self.checked = Some((edge, between(scene, node, edge)));
+            self.checked = Some((edge, insert_commands(scene, node, edge)));
         }
         self.on = true;
     }
@@ -68,7 +68,7 @@ fn edge_under(index: &BoardIndex, node: NodeId, area: Placement, zoom: f32) -> O
 }
 
 /// Returns the commands that insert a node into an edge, if the authority accepts them.
-fn between(scene: &BoardScene<'_>, node: NodeId, edge: EdgeId) -> Option<Vec<Command>> {
+fn insert_commands(scene: &BoardScene<'_>, node: NodeId, edge: EdgeId) -> Option<Vec<Command>> {
     let edge = scene.snapshot.edge(edge)?;
     let end = |end: &shared_protocol::EdgeEndpoint| EdgeEndpointRef {
         node: NodeRef::Id(end.node),

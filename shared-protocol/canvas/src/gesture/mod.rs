@@ -144,7 +144,7 @@ pub(crate) fn roots(scene: &BoardScene<'_>, selection: &BTreeSet<ElementId>) -> 
 }
 
 /// Returns the nearest multiple of the grid, or `value` itself while snapping is suspended.
-pub(crate) fn snapped(value: f32, modifiers: Modifiers) -> i32 {
+pub(crate) fn snap(value: f32, modifiers: Modifiers) -> i32 {
     let grid = crate::theme::size::GRID;
     let value = if value.is_finite() { value.clamp(-3e7, 3e7) } else { 0.0 };
     if modifiers.command { value.round() as i32 } else { (value / grid as f32).round() as i32 * grid }

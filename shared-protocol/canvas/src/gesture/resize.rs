@@ -4,7 +4,7 @@
 use super::{
     GestureOutcome, PointerSample,
     guides::{SnapGuide, SnapNeighbours},
-    resize_many, snapped,
+    resize_many, snap,
 };
 use crate::{BoardScene, Camera, CanvasEvent, index::BoardIndex, index::NodeKind, theme::size};
 use egui::{CursorIcon, Pos2, Rect, vec2};
@@ -121,7 +121,7 @@ impl ResizeGesture {
             .collect();
         let held = content.iter().map(|(_, place)| place.moved_by(before.x, before.y));
         let least =
-            held.reduce(Placement::union).map(|content| content.grown(size::GRID)).filter(|content| {
+            held.reduce(Placement::union).map(|content| content.expand(size::GRID)).filter(|content| {
                 before.x <= content.x
                     && before.y <= content.y
                     && content.right() <= before.right()
@@ -136,11 +136,11 @@ impl ResizeGesture {
         let (before, least) = (self.before, self.least);
         let free = moment.modifiers.command;
         let parent = index.slot(self.node).and_then(|slot| slot.parent);
-        let near = SnapNeighbours::of(index, self.now, parent, moment.zoom, |id| id == self.node);
+        let near = SnapNeighbours::collect(index, self.now, parent, moment.zoom, |id| id == self.node);
         let side = |at: i32, by: f32, level: bool| {
             let exact = crate::camera::rounded_point(egui::pos2(at as f32 + by, 0.0)).x;
             let pulled = near.side_snap_distance(exact, level).filter(|_| !free).map(|way| exact + way);
-            pulled.unwrap_or_else(|| snapped(at as f32 + by, moment.modifiers))
+            pulled.unwrap_or_else(|| snap(at as f32 + by, moment.modifiers))
         };
         let (mut left, mut top, mut right, mut bottom) =
             (before.x, before.y, before.right(), before.bottom());

@@ -4,7 +4,7 @@
 use super::{
     GestureOutcome, PointerSample,
     resize::{MIN_NODE_HEIGHT, MIN_NODE_WIDTH, ResizeHandle},
-    roots, snapped,
+    roots, snap,
 };
 use crate::{
     BoardScene, CanvasEvent,
@@ -73,7 +73,7 @@ impl MultiResizeGesture {
         let along = sizes(|member| Some((member.before.h, member.least?.1)));
         let across = AxisScale::new(x, (self.frame.x, self.frame.w), moved.x, moment.modifiers, across);
         let along = AxisScale::new(y, (self.frame.y, self.frame.h), moved.y, moment.modifiers, along);
-        self.now = self.members.iter().map(|member| member.stretched(&across, &along)).collect();
+        self.now = self.members.iter().map(|member| member.scaled_placement(&across, &along)).collect();
         let shown = self.members.iter().zip(&self.now).flat_map(|(member, now)| {
             let (dx, dy) = (now.x - member.before.x, now.y - member.before.y);
             let within = member.within.iter().map(move |(id, place)| (*id, place.moved_by(dx, dy)));
@@ -121,7 +121,7 @@ fn member(scene: &BoardScene<'_>, index: &BoardIndex, id: NodeId) -> Option<Resi
 }
 
 impl ResizeMember {
-    fn stretched(&self, across: &AxisScale, along: &AxisScale) -> Placement {
+    fn scaled_placement(&self, across: &AxisScale, along: &AxisScale) -> Placement {
         let resizes = self.least.is_some();
         let (x, w) = across.apply(self.before.x, self.before.w, resizes);
         let (y, h) = along.apply(self.before.y, self.before.h, resizes);
@@ -147,8 +147,8 @@ impl AxisScale {
         let end = start.saturating_add(length);
         let length = f64::from(length.max(1));
         let (fixed, wanted) = match side {
-            1 => (start, snapped(end as f32 + by, modifiers) - start),
-            -1 => (end, end - snapped(start as f32 + by, modifiers)),
+            1 => (start, snap(end as f32 + by, modifiers) - start),
+            -1 => (end, end - snap(start as f32 + by, modifiers)),
             _ => return Self { fixed: start, factor: 1.0 },
         };
         let smallest =

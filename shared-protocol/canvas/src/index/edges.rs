@@ -32,7 +32,7 @@ impl BoardIndex {
                 self.remove_edge(id);
                 continue;
             };
-            let Some(ends) = self.ends(snapshot, edge) else {
+            let Some(ends) = self.edge_ends(snapshot, edge) else {
                 self.remove_edge(id);
                 continue;
             };
@@ -51,7 +51,7 @@ impl BoardIndex {
                 id,
                 source: edge.source.node,
                 target: edge.target.node,
-                area: found.route.area().grown(super::lanes::MAX_LANE_OFFSET_UNITS),
+                area: found.route.area().expand(super::lanes::MAX_LANE_OFFSET_UNITS),
                 route: found.route,
                 base: found.route,
                 shifts: Default::default(),
@@ -113,7 +113,7 @@ impl BoardIndex {
         }
     }
 
-    pub(super) fn ends(&self, snapshot: &Snapshot, edge: &Edge) -> Option<EdgeEnds> {
+    pub(super) fn edge_ends(&self, snapshot: &Snapshot, edge: &Edge) -> Option<EdgeEnds> {
         let end = |id: NodeId, port: &str, direction| {
             let area = self.slot(id)?.area;
             let def = snapshot.node(id).and_then(|node| snapshot.type_of(node));

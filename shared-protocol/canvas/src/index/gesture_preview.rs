@@ -77,14 +77,14 @@ impl BoardIndex {
             return;
         }
         let settled = self.settled.get(&id).unwrap_or(now).clone();
-        let (moved, other) = (self.moved(source), self.moved(target));
+        let (moved, other) = (self.move_offset(source), self.move_offset(target));
         let (route, window) = if moved.is_some() && moved == other {
             // Both ends move by the same distance, so the route is moved too.
             let by = moved.unwrap_or_default();
             let route = settled.route.moved_by(by);
             (route, route.area())
         } else {
-            let ends = snapshot.edge(id).and_then(|edge| self.ends(snapshot, edge));
+            let ends = snapshot.edge(id).and_then(|edge| self.edge_ends(snapshot, edge));
             let Some(found) = ends.map(obstacle_routing::plain_routed_edge) else { return };
             (found.route, found.window)
         };
@@ -101,7 +101,7 @@ impl BoardIndex {
     }
 
     /// Returns the offset of a previewed node, or `None` if its size differs too.
-    fn moved(&self, id: NodeId) -> Option<Vec2> {
+    fn move_offset(&self, id: NodeId) -> Option<Vec2> {
         let (before, now) = (self.preview.get(&id)?, self.slot(id)?.area);
         let same_size = (before.w, before.h) == (now.w, now.h);
         same_size.then(|| vec2((now.x - before.x) as f32, (now.y - before.y) as f32))

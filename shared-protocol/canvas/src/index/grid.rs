@@ -23,7 +23,7 @@ struct CellRange {
 }
 
 impl CellRange {
-    fn of(area: Placement) -> Self {
+    fn covering(area: Placement) -> Self {
         let last = |start: i32, length: i32| start.saturating_add(length.max(0));
         Self {
             left: area.x >> CELL_BITS,
@@ -50,7 +50,7 @@ impl SpatialGrid {
     }
 
     pub(crate) fn insert(&mut self, item: u32, area: Placement) {
-        let span = CellRange::of(area);
+        let span = CellRange::covering(area);
         if span.count() > MAX_CELLS_PER_ENTRY {
             return self.huge.push(item);
         }
@@ -66,7 +66,7 @@ impl SpatialGrid {
                 items.swap_remove(place);
             }
         };
-        let span = CellRange::of(area);
+        let span = CellRange::covering(area);
         if span.count() > MAX_CELLS_PER_ENTRY {
             return take(&mut self.huge);
         }
@@ -81,7 +81,7 @@ impl SpatialGrid {
     pub(crate) fn query(&self, area: Placement, found: &mut Vec<u32>) {
         found.clear();
         found.extend_from_slice(&self.huge);
-        let span = CellRange::of(area);
+        let span = CellRange::covering(area);
         if span.count() > self.cells.len() as i64 {
             let inside = |&(x, y): &(i32, i32)| {
                 (span.left..=span.right).contains(&x) && (span.top..=span.bottom).contains(&y)

@@ -27,10 +27,10 @@ struct LaneSegment {
     span: (f32, f32),
     /// The sort key of lanes; reduces crossings as far as the direction tells.
     turn: f32,
-    room: f32,
+    free_width: f32,
 }
 
-fn stretches(edge: u32, route: &EdgeRoute) -> impl Iterator<Item = LaneSegment> + '_ {
+fn lane_segments(edge: u32, route: &EdgeRoute) -> impl Iterator<Item = LaneSegment> + '_ {
     let points = route.points();
     (1..points.len().saturating_sub(2)).filter_map(move |at| {
         let [before, a, b, after] = *points.get(at - 1..at + 3)? else { return None };
@@ -42,7 +42,15 @@ fn stretches(edge: u32, route: &EdgeRoute) -> impl Iterator<Item = LaneSegment> 
         let turn = if to > from { -from } else { from } * onwards;
         let bound = |ends: bool, length: f32| if ends { length / 2.0 } else { f32::INFINITY };
         let room = bound(at == 1, a.distance(before)).min(bound(at + 3 == points.len(), b.distance(after)));
-        Some(LaneSegment { edge, at, level, line, span: (from.min(to), from.max(to)), turn, room })
+        Some(LaneSegment {
+            edge,
+            at,
+            level,
+            line,
+            span: (from.min(to), from.max(to)),
+            turn,
+            free_width: room,
+        })
     })
 }
 
@@ -58,14 +66,14 @@ impl BoardIndex {
     pub(super) fn neighbours(&self, id: EdgeId, found: &mut BTreeSet<EdgeId>) {
         let Some(&place) = self.edge_slots.get(&id) else { return };
         let mut near = Vec::new();
-        for stretch in stretches(place, &self.edges[place as usize].base) {
-            for other in self.beside(&stretch, &mut near) {
+        for stretch in lane_segments(place, &self.edges[place as usize].base) {
+            for other in self.segments_beside(&stretch, &mut near) {
                 found.insert(self.edges[other.edge as usize].id);
             }
         }
     }
 
-    fn beside(&self, stretch: &LaneSegment, near: &mut Vec<u32>) -> Vec<LaneSegment> {
+    fn segments_beside(&self, stretch: &LaneSegment, near: &mut Vec<u32>) -> Vec<LaneSegment> {
         let (from, to) = stretch.span;
         let rect = if stretch.level {
             Rect::from_min_max(egui::pos2(from, stretch.line), egui::pos2(to, stretch.line))
@@ -73,7 +81,7 @@ impl BoardIndex {
             Rect::from_min_max(egui::pos2(stretch.line, from), egui::pos2(stretch.line, to))
         };
         self.edges_in(enclosing_placement(rect), near);
-        let others = near.iter().flat_map(|&place| stretches(place, &self.edges[place as usize].base));
+        let others = near.iter().flat_map(|&place| lane_segments(place, &self.edges[place as usize].base));
         others.filter(|other| other != stretch && overlap(stretch, other)).collect()
     }
 
@@ -84,7 +92,7 @@ impl BoardIndex {
         let mut touched: BTreeSet<u32> = places.iter().copied().collect();
         let (mut near, mut group) = (Vec::new(), Vec::new());
         for &place in &places {
-            let own: Vec<LaneSegment> = stretches(place, &self.edges[place as usize].base).collect();
+            let own: Vec<LaneSegment> = lane_segments(place, &self.edges[place as usize].base).collect();
             for stretch in own {
                 if !done.insert((stretch.edge, stretch.at)) {
                     continue;
@@ -95,7 +103,7 @@ impl BoardIndex {
                 while next < group.len() && group.len() <= MAX_GROUP_SEGMENTS {
                     let here = group[next];
                     next += 1;
-                    for other in self.beside(&here, &mut near) {
+                    for other in self.segments_beside(&here, &mut near) {
                         if done.insert((other.edge, other.at)) {
                             group.push(other);
                         }
@@ -137,7 +145,7 @@ impl BoardIndex {
             .iter()
             .map(|stretch| {
                 let by = (lane(stretch) as f32 - count / 2.0) * step;
-                (*stretch, by.clamp(-stretch.room, stretch.room))
+                (*stretch, by.clamp(-stretch.free_width, stretch.free_width))
             })
             .collect()
     }

@@ -53,7 +53,7 @@ pub(crate) struct NodeSlot {
 }
 
 impl NodeSlot {
-    fn of(snapshot: &Snapshot, node: &Node, area: Placement, depth: u16, generation: u32) -> Self {
+    fn new(snapshot: &Snapshot, node: &Node, area: Placement, depth: u16, generation: u32) -> Self {
         let def = snapshot.type_of(node);
         let kind = match def {
             Some(def) if def.container => NodeKind::Container,
@@ -68,7 +68,7 @@ impl NodeSlot {
     pub(crate) fn without_index(snapshot: &Snapshot, node: &Node, generation: u32) -> Self {
         let origin = snapshot.origin_of(node.parent);
         let area = place(snapshot, node, (origin.x, origin.y));
-        Self::of(snapshot, node, area, depth_of(snapshot, node), generation)
+        Self::new(snapshot, node, area, depth_of(snapshot, node), generation)
     }
 
     pub(crate) fn is_container(&self) -> bool {
@@ -119,7 +119,7 @@ pub(crate) struct BoardIndex {
 }
 
 impl BoardIndex {
-    pub(crate) fn of(snapshot: &Snapshot, board: BoardId) -> Self {
+    pub(crate) fn build(snapshot: &Snapshot, board: BoardId) -> Self {
         let mut index = Self::default();
         index.rebuild(snapshot, board);
         index.route_pending(snapshot, usize::MAX);
@@ -249,7 +249,7 @@ impl BoardIndex {
 
     fn put_node(&mut self, snapshot: &Snapshot, node: &Node, area: Placement, depth: u16) {
         self.generations = self.generations.wrapping_add(1);
-        let slot = NodeSlot::of(snapshot, node, area, depth, self.generations);
+        let slot = NodeSlot::new(snapshot, node, area, depth, self.generations);
         match self.node_slots.get(&node.id) {
             Some(&place) => {
                 let before = self.nodes[place as usize].area;
@@ -391,7 +391,7 @@ fn depth_of(snapshot: &Snapshot, node: &Node) -> u16 {
 
 /// Returns the smallest rectangle around the whole board.
 pub fn board_bounds(snapshot: &Snapshot, board: BoardId) -> Option<Placement> {
-    BoardIndex::of(snapshot, board).bounds()
+    BoardIndex::build(snapshot, board).bounds()
 }
 
 #[cfg(test)]

@@ -43,7 +43,7 @@ pub(super) fn plain_routed_edge(ends: EdgeEnds) -> RoutedEdge {
 }
 
 fn searched_area(route: &EdgeRoute) -> Placement {
-    route.area().grown(OBSTACLE_CLEARANCE as i32)
+    route.area().expand(OBSTACLE_CLEARANCE as i32)
 }
 
 pub(super) fn route_around_nodes(index: &BoardIndex, search: &mut RouteSearch, ends: EdgeEnds) -> RoutedEdge {

@@ -18,7 +18,7 @@ pub(super) struct RouteSearch {
     xs: Vec<f32>,
     ys: Vec<f32>,
     /// For each crossing of lines: whether the way to the next one on the right, or below, is blocked.
-    shut: Vec<[bool; 2]>,
+    blocked: Vec<[bool; 2]>,
     /// The cost of each crossing, by the axis on which it is reached.
     costs: Vec<[f32; 2]>,
     /// The previous crossing, and the axis on which that one was reached.
@@ -62,20 +62,20 @@ impl RouteSearch {
 
     fn block_walls(&mut self, walls: &[Rect]) {
         let (columns, rows) = (self.xs.len(), self.ys.len());
-        self.shut.clear();
-        self.shut.resize(columns * rows, [false; 2]);
+        self.blocked.clear();
+        self.blocked.resize(columns * rows, [false; 2]);
         for wall in walls {
             let first = |lines: &[f32], least: f32| lines.partition_point(|&line| line < least);
             let (left, right) = (first(&self.xs, wall.left()), first(&self.xs, wall.right()));
             let (top, bottom) = (first(&self.ys, wall.top()), first(&self.ys, wall.bottom()));
             for row in top + 1..bottom {
                 for column in left..right {
-                    self.shut[row * columns + column][LEVEL] = true;
+                    self.blocked[row * columns + column][LEVEL] = true;
                 }
             }
             for row in top..bottom {
                 for column in left + 1..right {
-                    self.shut[row * columns + column][UPRIGHT] = true;
+                    self.blocked[row * columns + column][UPRIGHT] = true;
                 }
             }
         }
@@ -140,11 +140,11 @@ impl RouteSearch {
         let (column, row) = (at % columns, at / columns);
         let to = |open: bool, next: usize, axis| open.then_some((next as u32, axis));
         [
-            to(column + 1 < columns && !self.shut[at][LEVEL], at + 1, LEVEL),
-            to(column > 0 && !self.shut[at.saturating_sub(1)][LEVEL], at.saturating_sub(1), LEVEL),
-            to(row + 1 < rows && !self.shut[at][UPRIGHT], at + columns, UPRIGHT),
+            to(column + 1 < columns && !self.blocked[at][LEVEL], at + 1, LEVEL),
+            to(column > 0 && !self.blocked[at.saturating_sub(1)][LEVEL], at.saturating_sub(1), LEVEL),
+            to(row + 1 < rows && !self.blocked[at][UPRIGHT], at + columns, UPRIGHT),
             to(
-                row > 0 && !self.shut[at.saturating_sub(columns)][UPRIGHT],
+                row > 0 && !self.blocked[at.saturating_sub(columns)][UPRIGHT],
                 at.saturating_sub(columns),
                 UPRIGHT,
             ),

@@ -37,7 +37,7 @@ fn everything(index: &BoardIndex) -> (usize, usize) {
 fn following_changes_comes_to_the_same_as_starting_over() {
     let shop = shop();
     let mut snapshot = shop.snapshot.clone();
-    let mut index = BoardIndex::of(&snapshot, BOARD);
+    let mut index = BoardIndex::build(&snapshot, BOARD);
     let id = |node: NodeId| NodeRef::Id(node);
     let place =
         |node, x, y| Command::Place { items: vec![PlaceNode { node: id(node), x, y, w: None, h: None }] };
@@ -73,7 +73,7 @@ fn following_changes_comes_to_the_same_as_starting_over() {
         // A gesture may be active when a change arrives.
         index.set_preview(&snapshot, [(shop.web, Placement { x: 5, y: 5, w: 5, h: 5 })]);
         index.update(&snapshot, BOARD, &decision.changes);
-        let anew = BoardIndex::of(&snapshot, BOARD);
+        let anew = BoardIndex::build(&snapshot, BOARD);
         assert_eq!(content(&index), content(&anew), "{command:?}");
         assert_eq!(everything(&index), everything(&anew), "{command:?}");
         assert!(index.is_current(&snapshot, BOARD));
@@ -85,7 +85,7 @@ fn following_changes_comes_to_the_same_as_starting_over() {
 #[test]
 fn a_preview_moves_edges_and_leaves_no_trace() {
     let shop = shop();
-    let mut index = BoardIndex::of(&shop.snapshot, BOARD);
+    let mut index = BoardIndex::build(&shop.snapshot, BOARD);
     let before = content(&index);
     let moved = index.model_area(shop.web).unwrap().moved_by(300, 40);
     index.set_preview(&shop.snapshot, [(shop.web, moved)]);
@@ -98,7 +98,7 @@ fn a_preview_moves_edges_and_leaves_no_trace() {
 #[test]
 fn the_innermost_container_is_found() {
     let shop = shop();
-    let index = BoardIndex::of(&shop.snapshot, BOARD);
+    let index = BoardIndex::build(&shop.snapshot, BOARD);
     let private = index.slot(shop.private).unwrap().area;
     let at = pos2(private.x as f32 + 5.0, private.y as f32 + 5.0);
     assert_eq!(index.container_at(at, |_| false), Some(shop.private));
@@ -114,7 +114,7 @@ fn a_node_without_a_type_or_a_place_is_still_somewhere() {
     let nowhere = drawing.node("server", "Nowhere", Some(net), [1, 1, 1, 1]);
     drawing.unplaced(nowhere);
     let snapshot = drawing.snapshot();
-    let index = BoardIndex::of(&snapshot, BOARD);
+    let index = BoardIndex::build(&snapshot, BOARD);
     assert_eq!(index.slot(lost).unwrap().kind, NodeKind::Card);
     // At the origin of its container, with the default size of its type.
     let area = index.slot(nowhere).unwrap().area;

@@ -38,7 +38,7 @@ impl WorkbenchTheme {
     }
 
     /// The background of an added line.
-    pub fn added(&self) -> Color32 {
+    pub fn added_colour(&self) -> Color32 {
         mix(self.surface_panel, self.success, 0.08)
     }
 

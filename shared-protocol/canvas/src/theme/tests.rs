@@ -80,7 +80,7 @@ fn text_can_be_read_on_every_ground() {
             check(&theme, "status glyph", theme.status_text, status, least);
         }
         for tone in WorkbenchTheme::TONES {
-            let (paper, ink) = theme.note(tone);
+            let (paper, ink) = theme.note_colours(tone);
             check(&theme, &format!("{tone} note"), ink, paper, 7.0);
         }
     }
@@ -126,7 +126,7 @@ fn code_can_be_read_on_every_line() {
             for (ground, colour) in [
                 ("panel", theme.surface_panel),
                 ("marked", theme.hover),
-                ("added", theme.added()),
+                ("added", theme.added_colour()),
                 ("removed", theme.removed()),
             ] {
                 check(&theme, &format!("{ink:?} on {ground}"), theme.code(ink), colour, least);

@@ -228,7 +228,7 @@ fn fill(drawing: &mut Drawing, count: usize) {
 /// A proposal for the nodes nearest to a point: a quarter each is added, removed, changed and moved.
 pub fn proposal(snapshot: &Snapshot, at: (i32, i32), count: usize) -> (Snapshot, Vec<ProposedElement>) {
     let away = |id: NodeId| {
-        let place = snapshot.absolute(id).unwrap();
+        let place = snapshot.absolute_placement(id).unwrap();
         (i64::from(place.x - at.0)).pow(2) + (i64::from(place.y - at.1)).pow(2)
     };
     let mut nodes: Vec<Arc<Node>> =

@@ -12,7 +12,7 @@ pub(super) struct MappingFields<'s> {
     pub(super) place: SourcePosition,
     entries: Vec<&'s (SourceKey, SourceNode)>,
     /// Every key that was requested.
-    known: Vec<&'static str>,
+    requested_keys: Vec<&'static str>,
 }
 
 impl<'s> MappingFields<'s> {
@@ -22,9 +22,11 @@ impl<'s> MappingFields<'s> {
         findings: &mut ProblemCollector<'_>,
     ) -> Option<Self> {
         match &source.data {
-            SourceValue::Map(entries) => {
-                Some(Self { place: source.place, entries: entries.iter().collect(), known: Vec::new() })
-            }
+            SourceValue::Map(entries) => Some(Self {
+                place: source.place,
+                entries: entries.iter().collect(),
+                requested_keys: Vec::new(),
+            }),
             other => {
                 findings.add(source.place, format!("found {} for {what}", other.kind()), "a mapping");
                 None
@@ -32,8 +34,8 @@ impl<'s> MappingFields<'s> {
         }
     }
 
-    pub(super) fn take(&mut self, key: &'static str) -> Option<&'s SourceNode> {
-        self.known.push(key);
+    pub(super) fn take_field(&mut self, key: &'static str) -> Option<&'s SourceNode> {
+        self.requested_keys.push(key);
         let index = self.entries.iter().position(|(found, _)| found.text == key)?;
         Some(&self.entries.remove(index).1)
     }
@@ -44,7 +46,7 @@ impl<'s> MappingFields<'s> {
         what: &str,
         findings: &mut ProblemCollector<'_>,
     ) -> Option<&'s SourceNode> {
-        let found = self.take(key);
+        let found = self.take_field(key);
         if found.is_none() {
             findings.add(self.place, format!("`{key}` is missing"), what);
         }
@@ -54,8 +56,8 @@ impl<'s> MappingFields<'s> {
     /// Reports every entry that was not consumed.
     pub(super) fn finish(self, what: &str, findings: &mut ProblemCollector<'_>) {
         for (key, _) in &self.entries {
-            let known = self.known.join(", ");
-            let expected = match closest_word(&key.text, &self.known) {
+            let known = self.requested_keys.join(", ");
+            let expected = match closest_word(&key.text, &self.requested_keys) {
                 Some(near) => format!("`{near}`; the keys are {known}"),
                 None => format!("one of {known}"),
             };

@@ -70,7 +70,7 @@ pub fn read(file: &str, text: &str) -> Result<Component, ComponentProblems> {
 fn component(file: &str, source: &SourceNode, findings: &mut ProblemCollector<'_>) -> Option<Component> {
     let mut fields = MappingFields::from_source(source, "a component", findings)?;
     // For editors; the value is ignored.
-    fields.take("$schema");
+    fields.take_field("$schema");
     format(&mut fields, findings);
     let id =
         fields.require("id", "an id such as ui.button", findings).and_then(|source| id(source, findings));
@@ -78,11 +78,13 @@ fn component(file: &str, source: &SourceNode, findings: &mut ProblemCollector<'_
         .require("title", "the display name of the component", findings)
         .and_then(|at| display_text(at, "`title`", findings));
     let description =
-        fields.take("description").and_then(|source| display_text(source, "`description`", findings));
-    let tags = fields.take("tags").map(|source| tags(source, findings)).unwrap_or_default();
-    let props = fields.take("props").map(|source| props::props(source, findings)).unwrap_or_default();
-    let variants =
-        fields.take("variants").map(|source| props::variants(source, &props, findings)).unwrap_or_default();
+        fields.take_field("description").and_then(|source| display_text(source, "`description`", findings));
+    let tags = fields.take_field("tags").map(|source| tags(source, findings)).unwrap_or_default();
+    let props = fields.take_field("props").map(|source| props::props(source, findings)).unwrap_or_default();
+    let variants = fields
+        .take_field("variants")
+        .map(|source| props::variants(source, &props, findings))
+        .unwrap_or_default();
     let view = fields
         .require("view", "the node that the component shows, such as { type: text, text: Hello }", findings)
         .and_then(|source| view::view(source, &props, findings));

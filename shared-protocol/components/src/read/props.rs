@@ -65,21 +65,21 @@ fn prop(
     findings: &mut ProblemCollector<'_>,
 ) -> Option<ComponentProp> {
     let mut fields = MappingFields::from_source(source, "a prop", findings)?;
-    let control = fields.take("control");
-    let exposure = fields.take("exposure");
-    let constraints = fields.take("constraints").and_then(|source| constraints(source, findings));
-    let label = fields.take("label").and_then(|source| display_text(source, "`label`", findings));
+    let control = fields.take_field("control");
+    let exposure = fields.take_field("exposure");
+    let constraints = fields.take_field("constraints").and_then(|source| constraints(source, findings));
+    let label = fields.take_field("label").and_then(|source| display_text(source, "`label`", findings));
     let description =
-        fields.take("description").and_then(|source| display_text(source, "`description`", findings));
-    let group = fields.take("group").and_then(|source| display_text(source, "`group`", findings));
-    let order = fields.take("order").and_then(|source| match source.data {
+        fields.take_field("description").and_then(|source| display_text(source, "`description`", findings));
+    let group = fields.take_field("group").and_then(|source| display_text(source, "`group`", findings));
+    let order = fields.take_field("order").and_then(|source| match source.data {
         SourceValue::Number(order) => Some(order),
         _ => {
             findings.add(source.place, format!("found {} for `order`", source.data.kind()), "a number");
             None
         }
     });
-    let default = fields.take("default");
+    let default = fields.take_field("default");
     fields.finish("a prop", findings);
     let exposure = match (control, exposure) {
         (Some(source), None) => {
@@ -207,7 +207,7 @@ fn options(
                 let value = display_text(fields.require("value", expected, findings)?, "`value`", findings)?;
                 let label = display_text(fields.require("label", expected, findings)?, "`label`", findings)?;
                 let mut option = json!({ "value": value, "label": label });
-                if let Some(description) = fields.take("description") {
+                if let Some(description) = fields.take_field("description") {
                     option["description"] =
                         Value::from(display_text(description, "`description`", findings)?);
                 }
@@ -236,9 +236,9 @@ fn exposure_of(source: &SourceNode, findings: &mut ProblemCollector<'_>) -> Opti
                 return None;
             }
             if kind == "inspectOnly" {
-                fields.take("displayHint")
+                fields.take_field("displayHint")
             } else {
-                fields.take("reason")
+                fields.take_field("reason")
             };
             fields.finish("`exposure`", findings);
             source.to_json()
@@ -254,7 +254,7 @@ fn exposure_of(source: &SourceNode, findings: &mut ProblemCollector<'_>) -> Opti
 fn constraints(source: &SourceNode, findings: &mut ProblemCollector<'_>) -> Option<PropConstraints> {
     let mut fields = MappingFields::from_source(source, "`constraints`", findings)?;
     for key in ["required", "min", "max", "pattern"] {
-        fields.take(key);
+        fields.take_field(key);
     }
     fields.finish("`constraints`", findings);
     decode(&source.to_json(), source.place, findings)
@@ -356,8 +356,8 @@ fn variant(
 ) -> Option<ComponentVariant> {
     let mut fields = MappingFields::from_source(source, "a variant", findings)?;
     let id_source = fields.require("id", "an id such as primary", findings);
-    let title = fields.take("title").and_then(|source| display_text(source, "`title`", findings));
-    let set = fields.take("props");
+    let title = fields.take_field("title").and_then(|source| display_text(source, "`title`", findings));
+    let set = fields.take_field("props");
     fields.finish("a variant", findings);
     let id = display_text(id_source?, "`id`", findings)?;
     if !id.starts_with(|c: char| c.is_ascii_alphanumeric())

@@ -69,12 +69,15 @@ impl ViewReader<'_, '_> {
         let kind = self.kind(kind, &mut fields);
         let children_key = if matches!(kind, Some(ViewNodeKind::If { .. })) { "then" } else { "children" };
         let holds = kind.as_ref().is_none_or(holds_children);
-        let children =
-            if holds { fields.take(children_key).map(|list| self.nodes(list, children_key)) } else { None };
+        let children = if holds {
+            fields.take_field(children_key).map(|list| self.nodes(list, children_key))
+        } else {
+            None
+        };
         self.names.truncate(given);
         let styled = kind.as_ref().is_none_or(is_styled);
-        let style = styled.then(|| fields.take("style")).flatten().map(|source| self.style(source));
-        let states = styled.then(|| fields.take("states")).flatten().map(|source| self.states(source));
+        let style = styled.then(|| fields.take_field("style")).flatten().map(|source| self.style(source));
+        let states = styled.then(|| fields.take_field("states")).flatten().map(|source| self.states(source));
         fields.finish(&format!("`{word}`"), self.findings);
         Some(ViewNode {
             kind: kind?,
@@ -151,12 +154,12 @@ impl ViewReader<'_, '_> {
                 placeholder: self.bound(fields, "placeholder"),
                 disabled: self.bound(fields, "disabled"),
             },
-            KindName::Each => self.each(fields)?,
+            KindName::Each => self.read_each(fields)?,
             KindName::If => {
                 let condition =
                     self.required(fields, "condition", "an expression such as \"=props.open\"")?;
                 let otherwise =
-                    fields.take("else").map(|source| self.nodes(source, "else")).unwrap_or_default();
+                    fields.take_field("else").map(|source| self.nodes(source, "else")).unwrap_or_default();
                 ViewNodeKind::If { condition, otherwise }
             }
             KindName::Slot => self.slot(fields)?,
@@ -164,11 +167,11 @@ impl ViewReader<'_, '_> {
         })
     }
 
-    fn each(&mut self, fields: &mut MappingFields<'_>) -> Option<ViewNodeKind> {
+    fn read_each(&mut self, fields: &mut MappingFields<'_>) -> Option<ViewNodeKind> {
         let items =
             self.required(fields, "items", "an expression that returns a list, such as \"=props.items\"")?;
         let mut name = |key, otherwise: Option<&str>| -> Option<Arc<str>> {
-            let Some(source) = fields.take(key) else { return otherwise.map(Arc::from) };
+            let Some(source) = fields.take_field(key) else { return otherwise.map(Arc::from) };
             let found = display_text(source, "the name", self.findings)?;
             if !is_name(found) || found == "props" {
                 self.findings.add(
@@ -188,7 +191,7 @@ impl ViewReader<'_, '_> {
     }
 
     fn slot(&mut self, fields: &mut MappingFields<'_>) -> Option<ViewNodeKind> {
-        let Some(source) = fields.take("slot") else {
+        let Some(source) = fields.take_field("slot") else {
             return Some(ViewNodeKind::Slot { name: "children".into() });
         };
         let name = display_text(source, "`slot`", self.findings)?;
@@ -214,7 +217,7 @@ impl ViewReader<'_, '_> {
         }
         let part = self.part(id, fields)?;
         let mut props = Vec::new();
-        if let Some(source) = fields.take("props") {
+        if let Some(source) = fields.take_field("props") {
             let SourceValue::Map(entries) = &source.data else {
                 self.findings.add(
                     source.place,
@@ -228,7 +231,7 @@ impl ViewReader<'_, '_> {
             }
         }
         let mut slots = Vec::new();
-        if let Some(source) = fields.take("slots") {
+        if let Some(source) = fields.take_field("slots") {
             let SourceValue::Map(entries) = &source.data else {
                 let message = format!("found {} for `slots`", source.data.kind());
                 self.findings.add(source.place, message, "a mapping of slots to lists of nodes");
@@ -247,7 +250,7 @@ impl ViewReader<'_, '_> {
     /// Returns the identity of this component use.
     fn part(&mut self, component: &str, fields: &mut MappingFields<'_>) -> Option<ComponentPart> {
         let way = self.path.as_slice().into();
-        if let Some(source) = fields.take("id") {
+        if let Some(source) = fields.take_field("id") {
             let id = display_text(source, "`id`", self.findings)?;
             if !is_name(id) {
                 let message = format!("{id:.40?} is not a valid id");
@@ -279,7 +282,7 @@ impl ViewReader<'_, '_> {
     }
 
     fn bound(&mut self, fields: &mut MappingFields<'_>, key: &'static str) -> Option<BoundValue> {
-        let source = fields.take(key)?;
+        let source = fields.take_field(key)?;
         self.value(source, key)
     }
 
@@ -338,7 +341,7 @@ impl ViewReader<'_, '_> {
         let Some(mut fields) = MappingFields::from_source(source, "`states`", self.findings) else {
             return StateStyles::default();
         };
-        let mut state = |key| fields.take(key).map(|source| self.style(source));
+        let mut state = |key| fields.take_field(key).map(|source| self.style(source));
         let states = StateStyles {
             hover: state("hover"),
             focus: state("focus"),

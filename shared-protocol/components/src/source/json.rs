@@ -15,7 +15,7 @@ pub(super) fn read(text: &str) -> Result<SourceNode, SourceSyntaxError> {
     reader.space();
     match reader.peek() {
         None => Ok(source),
-        Some(c) => Err(SourceSyntaxError::at(
+        Some(c) => Err(SourceSyntaxError::new(
             reader.place(),
             format!("unexpected {c:?} after the component"),
             "the end of the file",
@@ -61,7 +61,7 @@ impl JsonSourceReader<'_> {
         }
     }
 
-    fn found(&mut self) -> String {
+    fn describe_next(&mut self) -> String {
         self.peek().map_or_else(|| "the end of the file".to_owned(), |c| format!("{c:?}"))
     }
 
@@ -75,8 +75,14 @@ impl JsonSourceReader<'_> {
             Some('[') => self.list(depth)?,
             Some('"') => SourceValue::Text(self.string()?),
             Some('-' | '0'..='9') => self.number()?,
-            Some('a'..='z') => self.word()?,
-            _ => return Err(SourceSyntaxError::at(place, format!("found {}", self.found()), "a JSON value")),
+            Some('a'..='z') => self.read_keyword()?,
+            _ => {
+                return Err(SourceSyntaxError::new(
+                    place,
+                    format!("found {}", self.describe_next()),
+                    "a JSON value",
+                ));
+            }
         };
         Ok(SourceNode { place, data })
     }
@@ -98,9 +104,9 @@ impl JsonSourceReader<'_> {
                     entries.push((SourceKey { text, place }, value));
                 }
                 _ => {
-                    return Err(SourceSyntaxError::at(
+                    return Err(SourceSyntaxError::new(
                         place,
-                        format!("found {}", self.found()),
+                        format!("found {}", self.describe_next()),
                         "a key in quotes",
                     ));
                 }
@@ -110,9 +116,9 @@ impl JsonSourceReader<'_> {
                 Some(',') => drop(self.next()),
                 Some('}') => break,
                 _ => {
-                    return Err(SourceSyntaxError::at(
+                    return Err(SourceSyntaxError::new(
                         self.place(),
-                        format!("found {}", self.found()),
+                        format!("found {}", self.describe_next()),
                         "`,` or `}`",
                     ));
                 }
@@ -136,9 +142,9 @@ impl JsonSourceReader<'_> {
                 Some(',') => drop(self.next()),
                 Some(']') => break,
                 _ => {
-                    return Err(SourceSyntaxError::at(
+                    return Err(SourceSyntaxError::new(
                         self.place(),
-                        format!("found {}", self.found()),
+                        format!("found {}", self.describe_next()),
                         "`,` or `]`",
                     ));
                 }
@@ -153,7 +159,11 @@ impl JsonSourceReader<'_> {
             self.next();
             return Ok(());
         }
-        Err(SourceSyntaxError::at(self.place(), format!("found {}", self.found()), format!("`{wanted}`")))
+        Err(SourceSyntaxError::new(
+            self.place(),
+            format!("found {}", self.describe_next()),
+            format!("`{wanted}`"),
+        ))
     }
 
     fn string(&mut self) -> Result<String, SourceSyntaxError> {
@@ -166,20 +176,20 @@ impl JsonSourceReader<'_> {
                 Some('\\') => text.push(self.escape(place)?),
                 Some(c) if c >= ' ' => text.push(c),
                 Some(c) => {
-                    return Err(SourceSyntaxError::at(
+                    return Err(SourceSyntaxError::new(
                         place,
                         format!("unescaped {c:?} in a string"),
                         "an escape sequence",
                     ));
                 }
-                None => return Err(SourceSyntaxError::at(place, "unterminated string", "a closing quote")),
+                None => return Err(SourceSyntaxError::new(place, "unterminated string", "a closing quote")),
             }
         }
     }
 
     fn escape(&mut self, place: SourcePosition) -> Result<char, SourceSyntaxError> {
         let wrong =
-            || SourceSyntaxError::at(place, "invalid escape sequence", "one of \\n \\t \\\" \\\\ \\u0041");
+            || SourceSyntaxError::new(place, "invalid escape sequence", "one of \\n \\t \\\" \\\\ \\u0041");
         match self.next() {
             Some(c @ ('"' | '\\' | '/')) => Ok(c),
             Some('b') => Ok('\u{8}'),
@@ -220,7 +230,7 @@ impl JsonSourceReader<'_> {
         let leading_zero = leading_zero && !digits.starts_with("0e") && !digits.starts_with("0E");
         let bare_point = digits.starts_with('.') || digits.ends_with('.') || digits.contains(".e");
         if leading_zero || bare_point {
-            return Err(SourceSyntaxError::at(
+            return Err(SourceSyntaxError::new(
                 place,
                 format!("{text} is not a valid JSON number"),
                 "a number such as 0.5",
@@ -229,7 +239,7 @@ impl JsonSourceReader<'_> {
         finite(text, place).map(SourceValue::Number)
     }
 
-    fn word(&mut self) -> Result<SourceValue, SourceSyntaxError> {
+    fn read_keyword(&mut self) -> Result<SourceValue, SourceSyntaxError> {
         let (place, start) = (self.place(), self.offset());
         while matches!(self.peek(), Some('a'..='z' | 'A'..='Z')) {
             self.next();
@@ -239,7 +249,7 @@ impl JsonSourceReader<'_> {
             Some("null") => Ok(SourceValue::Null),
             Some("true") => Ok(SourceValue::Bool(true)),
             Some("false") => Ok(SourceValue::Bool(false)),
-            other => Err(SourceSyntaxError::at(
+            other => Err(SourceSyntaxError::new(
                 place,
                 format!("`{}` is not a JSON value", other.unwrap_or_default()),
                 "true, false, null, or a string in quotes",

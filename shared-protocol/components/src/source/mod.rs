@@ -49,7 +49,7 @@ struct SourceSyntaxError {
 }
 
 impl SourceSyntaxError {
-    fn at(place: SourcePosition, message: impl Into<String>, expected: impl Into<String>) -> Self {
+    fn new(place: SourcePosition, message: impl Into<String>, expected: impl Into<String>) -> Self {
         Self { place, message: message.into(), expected: expected.into() }
     }
 }
@@ -64,14 +64,14 @@ impl ValueBudget {
     fn spend(&mut self, place: SourcePosition, depth: usize) -> Result<(), SourceSyntaxError> {
         self.values += 1;
         if self.values > MAX_VALUES {
-            return Err(SourceSyntaxError::at(
+            return Err(SourceSyntaxError::new(
                 place,
                 format!("the file has more than {MAX_VALUES} values"),
                 "a smaller component, or several components",
             ));
         }
         if depth > MAX_NESTING_DEPTH {
-            return Err(SourceSyntaxError::at(
+            return Err(SourceSyntaxError::new(
                 place,
                 format!("nested more than {MAX_NESTING_DEPTH} levels deep"),
                 "a flatter tree, or a separate component for the inner part",
@@ -88,14 +88,14 @@ fn check_key(
     place: SourcePosition,
 ) -> Result<(), SourceSyntaxError> {
     if entries.len() >= MAX_ENTRIES {
-        return Err(SourceSyntaxError::at(
+        return Err(SourceSyntaxError::new(
             place,
             format!("the mapping has more than {MAX_ENTRIES} entries"),
             "a smaller mapping",
         ));
     }
     if entries.iter().any(|(key, _)| key.text == text) {
-        return Err(SourceSyntaxError::at(place, format!("duplicate key `{text}`"), "each key once"));
+        return Err(SourceSyntaxError::new(place, format!("duplicate key `{text}`"), "each key once"));
     }
     Ok(())
 }
@@ -141,6 +141,6 @@ fn number(value: f64) -> Value {
 fn finite(text: &str, place: SourcePosition) -> Result<f64, SourceSyntaxError> {
     match text.parse::<f64>() {
         Ok(value) if value.is_finite() => Ok(value),
-        _ => Err(SourceSyntaxError::at(place, format!("{text} is not allowed"), "a finite number")),
+        _ => Err(SourceSyntaxError::new(place, format!("{text} is not allowed"), "a finite number")),
     }
 }

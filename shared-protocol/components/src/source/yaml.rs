@@ -12,7 +12,7 @@ pub(super) fn read(text: &str) -> Result<SourceNode, SourceSyntaxError> {
         match event {
             Event::StreamStart | Event::StreamEnd | Event::DocumentEnd | Event::Nothing => {}
             Event::DocumentStart(_) if document.is_some() => {
-                return Err(SourceSyntaxError::at(
+                return Err(SourceSyntaxError::new(
                     place,
                     "the file has a second document",
                     "one component per file",
@@ -22,7 +22,7 @@ pub(super) fn read(text: &str) -> Result<SourceNode, SourceSyntaxError> {
             other => document = Some(reader.value(other, place, 0)?),
         }
     }
-    document.ok_or_else(|| SourceSyntaxError::at(SourcePosition::START, "the file is empty", "a component"))
+    document.ok_or_else(|| SourceSyntaxError::new(SourcePosition::START, "the file is empty", "a component"))
 }
 
 struct YamlSourceReader<'a> {
@@ -35,7 +35,7 @@ impl<'a> YamlSourceReader<'a> {
         match self.parser.next_event() {
             None => Ok(None),
             Some(Ok((event, span))) => Ok(Some((event, place_of(span.start)))),
-            Some(Err(error)) => Err(SourceSyntaxError::at(
+            Some(Err(error)) => Err(SourceSyntaxError::new(
                 place_of(*error.marker()),
                 error.info().to_owned(),
                 "well-formed YAML",
@@ -43,9 +43,9 @@ impl<'a> YamlSourceReader<'a> {
         }
     }
 
-    fn inside(&mut self) -> Result<(Event<'a>, SourcePosition), SourceSyntaxError> {
+    fn next_event(&mut self) -> Result<(Event<'a>, SourcePosition), SourceSyntaxError> {
         self.next()?.ok_or_else(|| {
-            SourceSyntaxError::at(SourcePosition::START, "unexpected end of file", "well-formed YAML")
+            SourceSyntaxError::new(SourcePosition::START, "unexpected end of file", "well-formed YAML")
         })
     }
 
@@ -70,7 +70,7 @@ impl<'a> YamlSourceReader<'a> {
                 plain_only(place, anchor, tag.is_some())?;
                 let mut items = Vec::new();
                 loop {
-                    let (event, place) = self.inside()?;
+                    let (event, place) = self.next_event()?;
                     if event == Event::SequenceEnd {
                         break;
                     }
@@ -82,21 +82,21 @@ impl<'a> YamlSourceReader<'a> {
                 plain_only(place, anchor, tag.is_some())?;
                 let mut entries = Vec::new();
                 while let Some(key) = self.key(&entries)? {
-                    let (event, place) = self.inside()?;
+                    let (event, place) = self.next_event()?;
                     let value = self.value(event, place, depth + 1)?;
                     entries.push((key, value));
                 }
                 SourceValue::Map(entries)
             }
             Event::Alias(_) => return Err(alias(place)),
-            _ => return Err(SourceSyntaxError::at(place, "the value is missing", "a value")),
+            _ => return Err(SourceSyntaxError::new(place, "the value is missing", "a value")),
         };
         Ok(SourceNode { place, data })
     }
 
     /// Returns the next key of a mapping, or `None` at its end.
     fn key(&mut self, entries: &[(SourceKey, SourceNode)]) -> Result<Option<SourceKey>, SourceSyntaxError> {
-        let (event, place) = self.inside()?;
+        let (event, place) = self.next_event()?;
         let text = match event {
             Event::MappingEnd => return Ok(None),
             Event::Scalar(text, _, anchor, tag) => {
@@ -105,7 +105,11 @@ impl<'a> YamlSourceReader<'a> {
             }
             Event::Alias(_) => return Err(alias(place)),
             _ => {
-                return Err(SourceSyntaxError::at(place, "a list or a mapping is used as a key", "a string"));
+                return Err(SourceSyntaxError::new(
+                    place,
+                    "a list or a mapping is used as a key",
+                    "a string",
+                ));
             }
         };
         check_key(entries, &text, place)?;
@@ -118,7 +122,7 @@ fn place_of(mark: Marker) -> SourcePosition {
 }
 
 fn alias(place: SourcePosition) -> SourceSyntaxError {
-    SourceSyntaxError::at(place, "anchors and aliases are not supported", "the value itself")
+    SourceSyntaxError::new(place, "anchors and aliases are not supported", "the value itself")
 }
 
 fn plain_only(place: SourcePosition, anchor: usize, tagged: bool) -> Result<(), SourceSyntaxError> {
@@ -126,7 +130,7 @@ fn plain_only(place: SourcePosition, anchor: usize, tagged: bool) -> Result<(), 
         return Err(alias(place));
     }
     if tagged {
-        return Err(SourceSyntaxError::at(
+        return Err(SourceSyntaxError::new(
             place,
             "YAML tags are not supported",
             "a plain value; quote it to make it a string",

@@ -63,7 +63,7 @@ async fn run(call: AgentCall) -> Result<ToolReply, Refusal> {
     }
     let makes: Vec<bool> = commands.iter().map(creates_element).collect();
     let outcome = common.propose(&call, commands).await?;
-    let results = match &outcome.done.step {
+    let results = match &outcome.response.step {
         Some(step) => results(&step.state, &step.created, &operations, (&lengths, &makes)),
         None => Vec::new(),
     };

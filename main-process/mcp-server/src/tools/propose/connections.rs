@@ -1,7 +1,7 @@
 //! Tools that add and remove edges.
 
 use super::{CommonArguments, node_ref, output_schema, reply, with_common};
-use crate::escape::shown;
+use crate::escape::escape_hidden;
 use crate::{AgentCall, SurfaceTool, ToolReply, surface::parse_arguments};
 use rmcp::model::JsonObject;
 use schemars::JsonSchema;
@@ -40,7 +40,7 @@ async fn propose_one(
     let (common, own) = CommonArguments::split(&call)?;
     call.workspace()?;
     let outcome = common.propose(&call, vec![command(&own)?]).await?;
-    let created = outcome.done.step.as_ref().and_then(|step| step.created.first());
+    let created = outcome.response.step.as_ref().and_then(|step| step.created.first());
     let edge = match created {
         Some(ElementId::Edge(id)) => json!(id),
         _ => json!(own.get("edgeId")),
@@ -69,7 +69,7 @@ pub(super) fn connect(own: &JsonObject) -> Result<Command, Refusal> {
     let asked: ConnectArguments = parse_arguments(own)?;
     let end = |node: &str, handle: &str, fields: [&str; 2]| {
         let port: PortId = handle.parse().map_err(|_| {
-            Refusal::new(RefusalCode::NotFound, format!("Handle `{}` does not exist", shown(handle)))
+            Refusal::new(RefusalCode::NotFound, format!("Handle `{}` does not exist", escape_hidden(handle)))
                 .field(fields[1])
                 .hint("Call get_available_resource_types for the handles of each type.")
         })?;
@@ -83,7 +83,7 @@ pub(super) fn connect(own: &JsonObject) -> Result<Command, Refusal> {
 pub(super) fn disconnect(own: &JsonObject) -> Result<Command, Refusal> {
     let DisconnectArguments { edge_id } = parse_arguments(own)?;
     let edge: EdgeId = edge_id.parse().map_err(|_| {
-        Refusal::new(RefusalCode::NotFound, format!("Edge `{}` does not exist", shown(&edge_id)))
+        Refusal::new(RefusalCode::NotFound, format!("Edge `{}` does not exist", escape_hidden(&edge_id)))
             .field("edgeId")
             .hint("Call get_diagram to list the edges.")
     })?;

@@ -26,7 +26,7 @@ pub(super) fn all() -> Vec<SurfaceTool> {
             "Turn a submitted or rejected proposal into a draft again, as a new version.",
             schema::of::<ProposalIdArguments>(),
             output_schema(json!({})),
-            |call| named(call, AgentRequest::Revise),
+            |call| run_on_named_draft(call, AgentRequest::Revise),
         ),
         SurfaceTool::guarded(
             "proposals",
@@ -35,7 +35,7 @@ pub(super) fn all() -> Vec<SurfaceTool> {
             "Withdraw your draft or proposal.",
             schema::of::<ProposalIdArguments>(),
             output_schema(json!({})),
-            |call| named(call, AgentRequest::Withdraw),
+            |call| run_on_named_draft(call, AgentRequest::Withdraw),
         ),
     ]
 }
@@ -69,7 +69,7 @@ struct ProposalIdArguments {
     id: String,
 }
 
-async fn named(
+async fn run_on_named_draft(
     call: AgentCall,
     ask: impl Fn(shared_protocol::ProposalId) -> AgentRequest,
 ) -> Result<ToolReply, Refusal> {

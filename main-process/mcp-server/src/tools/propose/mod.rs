@@ -9,7 +9,7 @@ mod resources;
 mod runs;
 
 use super::shape::REDACTED;
-use crate::escape::shown;
+use crate::escape::escape_hidden;
 use crate::{
     AgentCall, EnvelopeDiagnostic, EnvelopeMeta, SurfaceTool, ToolReply, schema, surface::parse_arguments,
 };
@@ -109,14 +109,14 @@ impl CommonArguments {
         Ok((parse_arguments(&common)?, own))
     }
 
-    fn named(&self) -> Result<Option<ProposalId>, Refusal> {
+    fn named_draft(&self) -> Result<Option<ProposalId>, Refusal> {
         self.proposal.as_deref().map(|text| proposal_id(text, "proposal")).transpose()
     }
 
     /// Returns the target draft. A change that is submitted immediately is a separate proposal, unless it completes a
     /// named draft.
     fn draft(&self) -> Result<DraftSelector, Refusal> {
-        Ok(match (self.named()?, self.submit) {
+        Ok(match (self.named_draft()?, self.submit) {
             (Some(id), _) => DraftSelector::ById(id),
             (None, true) => DraftSelector::New,
             (None, false) => DraftSelector::Current,
@@ -257,7 +257,7 @@ fn node<'a>(
     };
     found.ok_or_else(|| {
         let names = state.nodes().map(|node| node.name.as_str());
-        Refusal::new(RefusalCode::NotFound, format!("Node `{}` does not exist", shown(named)))
+        Refusal::new(RefusalCode::NotFound, format!("Node `{}` does not exist", escape_hidden(named)))
             .field(field)
             .suggest(authority::similar(named, names))
             .hint("Use the instanceId, or board/name when several boards have a node of this name.")
@@ -266,7 +266,7 @@ fn node<'a>(
 
 fn node_ref(text: &str, field: &str) -> Result<NodeRef, Refusal> {
     text.parse().map_err(|_| {
-        Refusal::new(RefusalCode::NotFound, format!("Node `{}` does not exist", shown(text)))
+        Refusal::new(RefusalCode::NotFound, format!("Node `{}` does not exist", escape_hidden(text)))
             .field(field)
             .hint("Use the instanceId or the name of the node.")
     })
@@ -279,9 +279,9 @@ fn reply(call: &AgentCall, outcome: &AgentCallOutcome, own: Value) -> Result<Too
         data.extend(own);
     }
     let applied = outcome.accepted.as_ref().and_then(|granted| granted.applied.as_ref());
-    let revision = applied.map_or(outcome.done.proposal.base, |applied| applied.revision);
+    let revision = applied.map_or(outcome.response.proposal.base, |applied| applied.revision);
     let mut reply = ToolReply::new(&data, EnvelopeMeta { revision: revision.0, ..EnvelopeMeta::default() })?;
-    if let Some(DraftStepOutcome { findings, .. }) = &outcome.done.step {
+    if let Some(DraftStepOutcome { findings, .. }) = &outcome.response.step {
         reply.diagnostics = findings.iter().map(diagnostic).collect();
     }
     Ok(reply)
@@ -289,7 +289,7 @@ fn reply(call: &AgentCall, outcome: &AgentCallOutcome, own: Value) -> Result<Too
 
 /// Returns the state of the proposal in the form that all of these tools share.
 pub fn proposal_fields(client: &AgentClient, outcome: &AgentCallOutcome) -> Value {
-    let AgentResponse { proposal, started_draft: began, .. } = &outcome.done;
+    let AgentResponse { proposal, started_draft: began, .. } = &outcome.response;
     let mut fields = json!({ "status": status(outcome), "proposal": summarize_proposal(proposal) });
     // Only its id leads back to this draft.
     if *began && !client.connected && proposal.state == ProposalState::Draft {
@@ -308,7 +308,7 @@ pub fn proposal_fields(client: &AgentClient, outcome: &AgentCallOutcome) -> Valu
 }
 
 fn status(outcome: &AgentCallOutcome) -> &'static str {
-    match (&outcome.accepted, &outcome.done.proposal.state) {
+    match (&outcome.accepted, &outcome.response.proposal.state) {
         (Some(_), _) => "accepted",
         (None, ProposalState::Open) => "submitted",
         (None, ProposalState::Withdrawn) => "withdrawn",
@@ -332,7 +332,7 @@ fn diagnostic(problem: &BoardProblem) -> EnvelopeDiagnostic {
             ProblemSeverity::Error => "error",
             ProblemSeverity::Warning => "warning",
         },
-        message: shown(&problem.message).into_owned(),
+        message: escape_hidden(&problem.message).into_owned(),
         element: Some(problem.element.to_string()),
         field: problem.field.clone(),
     }

@@ -1,13 +1,12 @@
 //! Project actions: save, open, create, configure. Each waits for review.
 
 use super::{CommonArguments, output_schema, reply, summarize_proposal, with_submission};
-use crate::escape::shown;
+use crate::escape::escape_hidden;
 use crate::{
-    ActionRequest, AgentCall, CompletedAction, EnvelopeMeta, SurfaceTool, ToolReply,
+    ActionRequest, AgentCall, CompletedAction, EnvelopeMeta, SurfaceTool, ToolReply, parse_wait_seconds,
     schema::{self, NoArguments},
     surface::parse_arguments,
-    tools::redacted,
-    wait_of,
+    tools::redact,
 };
 use authority::proposals::AgentRequest;
 use rmcp::model::JsonObject;
@@ -79,7 +78,7 @@ pub(super) async fn request_action(
     if wait_seconds == 0.0 {
         return reply(&call, &call.submit(AgentRequest::Act { act, submission }).await?, json!({}));
     }
-    let wait = wait_of(Some(wait_seconds))?;
+    let wait = parse_wait_seconds(Some(wait_seconds))?;
     let is_of_project = matches!(
         act,
         ProposedAction::Save
@@ -89,7 +88,7 @@ pub(super) async fn request_action(
     );
     completed_reply(
         &call,
-        call.act(ActionRequest { act, submission, wait, stops: false }).await?,
+        call.propose_action(ActionRequest { act, submission, wait, stops: false }).await?,
         is_of_project,
     )
 }
@@ -108,10 +107,9 @@ fn completed_reply(
     acted: CompletedAction,
     is_of_project: bool,
 ) -> Result<ToolReply, Refusal> {
-    let CompletedAction { proposal, approval, done } = acted;
+    let CompletedAction { proposal, approval, result: done } = acted;
     let result = done.result.as_ref().map_err(Clone::clone)?;
-    let mut data =
-        json!({ "status": "done", "proposal": summarize_proposal(&proposal), "outcome": shown(&done.words) });
+    let mut data = json!({ "status": "done", "proposal": summarize_proposal(&proposal), "outcome": escape_hidden(&done.words) });
     if let (Value::Object(data), Value::Object(own)) = (&mut data, result) {
         data.extend(own.clone());
     }
@@ -123,9 +121,9 @@ fn completed_reply(
         let boards: Vec<Value> = workspace
             .snapshot
             .boards()
-            .map(|board| json!({ "id": board.id, "name": board.name, "kind": board.kind, "title": shown(&board.title) }))
+            .map(|board| json!({ "id": board.id, "name": board.name, "kind": board.kind, "title": escape_hidden(&board.title) }))
             .collect();
-        data["project"] = json!({ "name": shown(&workspace.name), "boards": boards, "config": redacted(&workspace.config) });
+        data["project"] = json!({ "name": escape_hidden(&workspace.name), "boards": boards, "config": redact(&workspace.config) });
     }
     ToolReply::new(&data, EnvelopeMeta { revision: view.revision().0, ..EnvelopeMeta::default() })
 }
@@ -144,7 +142,7 @@ struct OpenProjectArguments {
 
 fn open(_: &AgentCall, own: &JsonObject) -> Result<ProposedAction, Refusal> {
     let OpenProjectArguments { project_path } = parse_arguments(own)?;
-    Ok(ProposedAction::Open { path: absolute(&project_path, "projectPath")? })
+    Ok(ProposedAction::Open { path: require_absolute(&project_path, "projectPath")? })
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -168,11 +166,11 @@ fn new(_: &AgentCall, own: &JsonObject) -> Result<ProposedAction, Refusal> {
         )
         .field("name"));
     }
-    let folder = absolute(&directory_path, "directoryPath")?;
+    let folder = require_absolute(&directory_path, "directoryPath")?;
     Ok(ProposedAction::New { path: format!("{}/{name}", folder.trim_end_matches('/')), name })
 }
 
-fn absolute(path: &str, field: &str) -> Result<String, Refusal> {
+fn require_absolute(path: &str, field: &str) -> Result<String, Refusal> {
     if path.starts_with('/') && path.len() <= MAX_PATH_BYTES && !path.chars().any(char::is_control) {
         return Ok(path.to_owned());
     }

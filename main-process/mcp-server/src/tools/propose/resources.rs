@@ -81,7 +81,7 @@ async fn propose_one(call: AgentCall, tool: BoardTool) -> Result<ToolReply, Refu
 
 /// Returns the tool's own fields of the answer.
 fn own_fields(outcome: &AgentCallOutcome, own: &JsonObject) -> Value {
-    let Some(step) = &outcome.done.step else { return json!({}) };
+    let Some(step) = &outcome.response.step else { return json!({}) };
     let node = match step.created.first() {
         Some(ElementId::Node(id)) => step.state.node(*id),
         _ => own
@@ -221,7 +221,7 @@ impl CommandTranslator<'_> {
             let known = registry.types().map(|def| def.id.as_str());
             Refusal::new(
                 RefusalCode::NotFound,
-                format!("Type `{}` was not found in the registry", crate::shown(text)),
+                format!("Type `{}` was not found in the registry", crate::escape_hidden(text)),
             )
             .field("typeId")
             .suggest(authority::similar(text, known))

@@ -2,11 +2,11 @@
 //! followed line by line.
 
 use super::{CommonArguments, proposal_id, with_submission};
-use crate::escape::shown;
+use crate::escape::escape_hidden;
 use crate::{
     ActionRequest, ActionRunState, AgentCall, CompletedAction, EnvelopeMeta, OutputLine, SurfaceTool,
-    ToolReply, action_runs::ActionResult, refusal::AgentRefusal, schema, surface::parse_arguments,
-    tools::terraform, wait_of,
+    ToolReply, action_runs::ActionResult, parse_wait_seconds, refusal::AgentRefusal, schema,
+    surface::parse_arguments, tools::terraform,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -104,14 +104,14 @@ async fn run(call: AgentCall) -> Result<ToolReply, Refusal> {
     let asking = ActionRequest {
         act: ProposedAction::Run { board: board.id, operation },
         submission,
-        wait: wait_of(wait_seconds)?,
+        wait: parse_wait_seconds(wait_seconds)?,
         stops: !operation.needs_confirmation(),
     };
-    let CompletedAction { proposal, approval, done } = call.act(asking).await?;
+    let CompletedAction { proposal, approval, result: done } = call.propose_action(asking).await?;
     let mut data = result(&done)?.clone();
     data["runId"] = json!(proposal.id);
     data["proposal"] = super::summarize_proposal(&proposal);
-    data["outcome"] = json!(shown(&done.words));
+    data["outcome"] = json!(escape_hidden(&done.words));
     if let Some(approval) = approval {
         data["approval"] = json!(approval);
     }
@@ -138,16 +138,17 @@ struct GetRunArguments {
 
 async fn get(call: AgentCall) -> Result<ToolReply, Refusal> {
     let GetRunArguments { run_id, from, wait_seconds } = call.arguments()?;
-    let (wait, began) = (wait_of(Some(wait_seconds))?, Instant::now());
+    let (wait, began) = (parse_wait_seconds(Some(wait_seconds))?, Instant::now());
     let id = proposal_id(&run_id, "runId")?;
-    let (mut queue, mut action_runs) = (call.workbench.changed(), call.workbench.action_runs().changed());
+    let (mut queue, mut action_runs) =
+        (call.workbench.watch_changes(), call.workbench.action_runs().watch_changes());
     let mut before = None;
     loop {
         queue.mark_unchanged();
         action_runs.mark_unchanged();
         let view = call.workbench.view();
         let unknown = || {
-            Refusal::new(RefusalCode::NotFound, format!("You have no run `{}`", shown(&run_id)))
+            Refusal::new(RefusalCode::NotFound, format!("You have no run `{}`", escape_hidden(&run_id)))
                 .field("runId")
                 .hint("Use the runId that run_terraform returned.")
         };
@@ -183,7 +184,7 @@ fn limit_lines(mut seen: ActionRunState) -> ActionRunState {
     let mut bytes = 0;
     let fits = |said: &&OutputLine| {
         let is_first = bytes == 0;
-        bytes += shown(&said.text).len() + LINE_FRAME_BYTES;
+        bytes += escape_hidden(&said.text).len() + LINE_FRAME_BYTES;
         is_first || bytes <= MAX_LINES_BYTES
     };
     let fitting = seen.lines.iter().take_while(fits).count();
@@ -212,7 +213,7 @@ fn is_over(status: &str) -> bool {
 }
 
 fn shape(proposal: &Proposal, act: &ProposedAction, seen: &ActionRunState, status: &str) -> Value {
-    let line = |said: &OutputLine| json!({ "line": shown(&said.text), "stream": if said.error { "stderr" } else { "stdout" } });
+    let line = |said: &OutputLine| json!({ "line": escape_hidden(&said.text), "stream": if said.error { "stderr" } else { "stdout" } });
     let mut data = json!({
         "runId": proposal.id,
         "status": status,
@@ -220,10 +221,10 @@ fn shape(proposal: &Proposal, act: &ProposedAction, seen: &ActionRunState, statu
         "firstLine": seen.first_line,
         "lines": seen.lines.iter().map(line).collect::<Vec<_>>(),
         "nextLine": seen.first_line + seen.lines.len() as u64,
-        "outcome": proposal.outcome.as_deref().map(shown),
+        "outcome": proposal.outcome.as_deref().map(escape_hidden),
     });
     if let ProposalState::Rejected { reason, .. } = &proposal.state {
-        data["reason"] = json!(shown(reason));
+        data["reason"] = json!(escape_hidden(reason));
     }
     match seen.result.as_ref().map(|done| &done.result) {
         Some(Ok(Value::Object(result))) if matches!(act, ProposedAction::Run { .. }) => {

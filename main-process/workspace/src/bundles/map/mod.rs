@@ -58,7 +58,7 @@ pub(super) fn draw(
     let nodes = entities_on(&sketch.state, board);
     connect(&mut sketch, bundle, &nodes, |_| true)?;
     if is_new {
-        sketch.tidy(nodes.values().copied())?;
+        sketch.arrange(nodes.values().copied())?;
     }
     Ok(MapDrawing { board, summary: format!("Draw the map of {scope_title}"), changes: sketch.changes })
 }
@@ -148,19 +148,19 @@ fn connect(
             .collect();
         for edge in there {
             match wanted.remove(&edge.target.node) {
-                Some(fields) if is_ours(&edge) => sketch.relabel_edge(&edge, &joined(&fields))?,
+                Some(fields) if is_ours(&edge) => sketch.relabel_edge(&edge, &join_fields(&fields))?,
                 None if is_ours(&edge) => sketch.disconnect(&edge)?,
                 _ => {}
             }
         }
         for (target, fields) in wanted {
-            sketch.connect(node, target, &joined(&fields))?;
+            sketch.connect(node, target, &join_fields(&fields))?;
         }
     }
     Ok(())
 }
 
-fn joined(fields: &BTreeSet<&str>) -> String {
+fn join_fields(fields: &BTreeSet<&str>) -> String {
     let all = fields.iter().copied().collect::<Vec<_>>().join(", ");
     all.chars().take(MAX_LABEL_CHARS).collect()
 }
@@ -176,7 +176,7 @@ struct TouchedEntities {
 }
 
 /// The changes of maps that follow from changes of bundles. `state` has the changes already; held boards stay as they are.
-pub(super) fn in_step(
+pub(super) fn map_changes(
     state: &Snapshot,
     before: &SpecBundles,
     after: &SpecBundles,
@@ -185,7 +185,7 @@ pub(super) fn in_step(
     seed: u64,
 ) -> Result<Vec<Change>, Refusal> {
     let mut sketch = MapSketch::new(state, seed);
-    for (id, touched) in touched(before, after, changes) {
+    for (id, touched) in touched_maps(before, after, changes) {
         let Some(bundle) = after.loaded.get(&id) else { continue };
         let concerns = |entity: &EntityRef| {
             entity.bundle == id
@@ -219,7 +219,7 @@ pub(super) fn in_step(
     Ok(sketch.changes)
 }
 
-fn touched(
+fn touched_maps(
     before: &SpecBundles,
     after: &SpecBundles,
     changes: &[Change],

@@ -23,7 +23,7 @@ impl MapSketch {
         Self { state: state.clone(), changes: Vec::new(), seed }
     }
 
-    fn take(&mut self, changes: Vec<Change>) -> Result<(), Refusal> {
+    fn apply(&mut self, changes: Vec<Change>) -> Result<(), Refusal> {
         let next = self.state.revision().next();
         self.state
             .apply(next, &changes)
@@ -35,7 +35,7 @@ impl MapSketch {
     fn run(&mut self, command: &Command) -> Result<Vec<ElementId>, Refusal> {
         let seed = self.next();
         let decision = decide(&self.state, command, seed)?;
-        self.take(decision.changes)?;
+        self.apply(decision.changes)?;
         Ok(decision.created)
     }
 
@@ -92,7 +92,7 @@ impl MapSketch {
         };
         let mut changes = vec![Change::Node { id, before: None, after: Some(Arc::new(node)) }];
         changes.extend(place_missing(&self.state, &changes)?);
-        self.take(changes)
+        self.apply(changes)
     }
 
     fn name(&self, board: BoardId, id: &str) -> NodeName {
@@ -105,7 +105,7 @@ impl MapSketch {
     pub(super) fn relabel(&mut self, node: NodeId, label: &str) -> Result<(), Refusal> {
         match self.state.node(node).map(|node| node.label.clone()) {
             Some(before) if before != label => {
-                self.take(vec![Change::Label { node, before, after: label.to_owned() }])
+                self.apply(vec![Change::Label { node, before, after: label.to_owned() }])
             }
             _ => Ok(()),
         }
@@ -128,7 +128,7 @@ impl MapSketch {
         }
         let (source, target) = (end(from, OUT)?, end(to, IN)?);
         let edge = Edge { id, board, source, target, label: label.to_owned() };
-        self.take(vec![Change::Edge { id, before: None, after: Some(Arc::new(edge)) }])
+        self.apply(vec![Change::Edge { id, before: None, after: Some(Arc::new(edge)) }])
     }
 
     pub(super) fn relabel_edge(&mut self, edge: &Edge, label: &str) -> Result<(), Refusal> {
@@ -137,15 +137,15 @@ impl MapSketch {
         }
         let after = Edge { label: label.to_owned(), ..edge.clone() };
         let (before, after) = (Some(Arc::new(edge.clone())), Some(Arc::new(after)));
-        self.take(vec![Change::Edge { id: edge.id, before, after }])
+        self.apply(vec![Change::Edge { id: edge.id, before, after }])
     }
 
     pub(super) fn disconnect(&mut self, edge: &Edge) -> Result<(), Refusal> {
-        self.take(vec![Change::Edge { id: edge.id, before: Some(Arc::new(edge.clone())), after: None }])
+        self.apply(vec![Change::Edge { id: edge.id, before: Some(Arc::new(edge.clone())), after: None }])
     }
 
     /// Lays out these nodes in layers.
-    pub(super) fn tidy(&mut self, nodes: impl Iterator<Item = NodeId>) -> Result<(), Refusal> {
+    pub(super) fn arrange(&mut self, nodes: impl Iterator<Item = NodeId>) -> Result<(), Refusal> {
         let nodes: Vec<NodeRef> = nodes.map(NodeRef::from).collect();
         if nodes.len() < 2 {
             return Ok(());

@@ -71,7 +71,7 @@ fn row_ui(
     let width = (NUMBER + SIGN + galley.size().x + 12.0).max(ui.available_width());
     // Lines take no keyboard focus: nodes are selected in the outline and shown here.
     let (rect, response) = ui.allocate_exact_size(vec2(width, ROW), Sense::CLICK);
-    let word = match row.is {
+    let word = match row.state {
         HclLineState::Same => "Line",
         HclLineState::Added => "New line",
         HclLineState::Gone => "Removed line",
@@ -79,8 +79,8 @@ fn row_ui(
     response.widget_info(|| {
         WidgetInfo::selected(Role::Button, true, marked, format!("{word} {}: {line}", row.number))
     });
-    let ground = match row.is {
-        HclLineState::Added => Some(theme.added()),
+    let ground = match row.state {
+        HclLineState::Added => Some(theme.added_colour()),
         HclLineState::Gone => Some(theme.removed()),
         HclLineState::Same if marked => Some(theme.hover),
         HclLineState::Same if response.hovered() && file.owner(row).is_some() => Some(theme.hover),
@@ -94,12 +94,12 @@ fn row_ui(
         painter.rect_filled(rect.with_max_x(rect.left() + 3.0), 0, theme.accent);
     }
     let middle = rect.center().y;
-    if row.is != HclLineState::Gone {
+    if row.state != HclLineState::Gone {
         let at = egui::pos2(rect.left() + NUMBER - 6.0, middle);
         let small = FontId::new(font.size - 1.5, font.family.clone());
         painter.text(at, Align2::RIGHT_CENTER, row.number, small, theme.text_subtle);
     }
-    let (sign, colour) = match row.is {
+    let (sign, colour) = match row.state {
         HclLineState::Same => ("", theme.text_subtle),
         HclLineState::Added => ("+", theme.success),
         HclLineState::Gone => ("−", theme.danger),

@@ -16,14 +16,14 @@ pub(super) struct HclFileRows {
     on_disk: Option<String>,
     pub(super) rows: Vec<HclRow>,
     pub(super) added: usize,
-    pub(super) gone: usize,
+    pub(super) removed_count: usize,
     /// The node of each block, in order; line numbers start at one.
     spans: Vec<(Range<u32>, NodeId)>,
 }
 
 #[derive(Debug, Clone)]
 pub(super) struct HclRow {
-    pub(super) is: HclLineState,
+    pub(super) state: HclLineState,
     /// The range in its text.
     bytes: Range<usize>,
     pub(super) within: HclLexState,
@@ -39,29 +39,29 @@ pub(super) enum HclLineState {
 }
 
 impl HclFileRows {
-    pub(super) fn of(file: &HclFile, spans: &[HclSpan]) -> Self {
+    pub(super) fn build(file: &HclFile, spans: &[HclSpan]) -> Self {
         let mut made = Self {
             path: file.path.clone(),
             text: file.text.clone(),
             on_disk: file.on_disk.clone(),
             rows: Vec::new(),
             added: 0,
-            gone: 0,
+            removed_count: 0,
             spans: Vec::new(),
         };
         made.rows = rows(&made.text, made.on_disk.as_deref().filter(|_| made.is_written()));
-        made.added = made.rows.iter().filter(|row| row.is == HclLineState::Added).count();
-        made.gone = made.rows.iter().filter(|row| row.is == HclLineState::Gone).count();
-        made.belongs(spans);
+        made.added = made.rows.iter().filter(|row| row.state == HclLineState::Added).count();
+        made.removed_count = made.rows.iter().filter(|row| row.state == HclLineState::Gone).count();
+        made.assign_nodes(spans);
         made
     }
 
-    pub(super) fn is_of(&self, file: &HclFile) -> bool {
+    pub(super) fn is_for(&self, file: &HclFile) -> bool {
         self.path == file.path && self.text == file.text && self.on_disk == file.on_disk
     }
 
     /// The nodes of blocks may change while the text stays.
-    pub(super) fn belongs(&mut self, spans: &[HclSpan]) {
+    pub(super) fn assign_nodes(&mut self, spans: &[HclSpan]) {
         let own = spans.iter().filter(|span| span.file == self.path);
         self.spans = own.map(|span| (span.first..span.last.saturating_add(1), span.node)).collect();
         self.spans.sort_by_key(|(lines, _)| (lines.start, lines.end));
@@ -81,7 +81,7 @@ impl HclFileRows {
     }
 
     pub(super) fn line(&self, row: &HclRow) -> &str {
-        let text = if row.is == HclLineState::Gone {
+        let text = if row.state == HclLineState::Gone {
             self.on_disk.as_deref().unwrap_or_default()
         } else {
             &self.text
@@ -91,14 +91,14 @@ impl HclFileRows {
 
     /// The innermost block around a row.
     pub(super) fn owner(&self, row: &HclRow) -> Option<NodeId> {
-        if row.is == HclLineState::Gone {
+        if row.state == HclLineState::Gone {
             return None;
         }
         let around = self.spans.iter().filter(|(lines, _)| lines.contains(&row.number));
         around.min_by_key(|(lines, _)| lines.len()).map(|(_, node)| *node)
     }
 
-    pub(super) fn holds(&self, node: NodeId) -> bool {
+    pub(super) fn contains_node(&self, node: NodeId) -> bool {
         self.spans.iter().any(|(_, of)| *of == node)
     }
 
@@ -106,7 +106,7 @@ impl HclFileRows {
     pub(super) fn rows_of(&self, node: NodeId) -> Option<Range<usize>> {
         let (lines, _) = self.spans.iter().find(|(_, of)| *of == node)?;
         let at = |number: u32| {
-            self.rows.iter().position(|row| row.is != HclLineState::Gone && row.number == number)
+            self.rows.iter().position(|row| row.state != HclLineState::Gone && row.number == number)
         };
         let first = at(lines.start)?;
         Some(first..at(lines.end.saturating_sub(1)).map_or(self.rows.len(), |last| last + 1))
@@ -141,7 +141,7 @@ impl RemovedLines<'_> {
 
     fn row(&self, place: usize, is: HclLineState) -> HclRow {
         HclRow {
-            is,
+            state: is,
             bytes: self.bytes[place].clone(),
             within: self.within[place],
             number: u32::try_from(place + 1).unwrap_or(u32::MAX),
@@ -180,23 +180,23 @@ mod tests {
         let on_disk = Some("one\ntwo\nthree\n".to_owned());
         let file =
             HclFile { path: "main.tf".to_owned(), text: "one\nnew\nthree\nfour\n".to_owned(), on_disk };
-        let made = HclFileRows::of(&file, &[span(1, 4, 1), span(3, 4, 2)]);
-        let shown: Vec<_> = made.rows.iter().map(|row| (row.is, made.line(row))).collect();
+        let made = HclFileRows::build(&file, &[span(1, 4, 1), span(3, 4, 2)]);
+        let shown: Vec<_> = made.rows.iter().map(|row| (row.state, made.line(row))).collect();
         use HclLineState::{Added, Gone, Same};
         assert_eq!(shown, [(Same, "one"), (Gone, "two"), (Added, "new"), (Same, "three"), (Added, "four")]);
-        assert_eq!((made.added, made.gone), (2, 1));
+        assert_eq!((made.added, made.removed_count), (2, 1));
         let owners: Vec<_> = made.rows.iter().map(|row| made.owner(row)).collect();
         let (outer, inner) = (Some(node(1)), Some(node(2)));
         assert_eq!(owners, [outer, None, outer, inner, inner]);
         assert_eq!((made.rows_of(node(2)), made.rows_of(node(9))), (Some(3..5), None));
-        assert!(made.is_of(&file) && made.holds(node(2)) && !made.holds(node(9)));
+        assert!(made.is_for(&file) && made.contains_node(node(2)) && !made.contains_node(node(9)));
     }
 
     #[test]
     fn a_file_that_is_not_there_yet_has_no_differences_to_show() {
         let file =
             HclFile { path: "main.tf".to_owned(), text: "one\n".to_owned(), on_disk: Some(String::new()) };
-        let made = HclFileRows::of(&file, &[]);
+        let made = HclFileRows::build(&file, &[]);
         assert!(made.differs() && !made.is_written());
         assert_eq!((made.rows.len(), made.added), (1, 0));
     }

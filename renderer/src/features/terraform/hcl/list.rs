@@ -7,7 +7,7 @@ use crate::{
     widgets::{ListRow, body_font, muted_ui, paint_line, paint_severity, row_ui, small_font},
 };
 use egui::{Align2, Sense, Ui, pos2};
-use shared_protocol::text::counted;
+use shared_protocol::text::count_noun;
 use shared_protocol::{
     ElementId,
     messages::ProblemSeverity,
@@ -32,16 +32,16 @@ pub(super) fn list_ui(
             }
         }
         for path in &hcl.removed {
-            fate_ui(ui, cx.view, path, "will be removed", None);
+            file_status_ui(ui, cx.view, path, "will be removed", None);
         }
         for path in &hcl.in_the_way {
             let why =
                 "A file that Draftboard did not write has this name. Move or rename it, then write again.";
-            fate_ui(ui, cx.view, path, "blocked", Some(why));
+            file_status_ui(ui, cx.view, path, "blocked", Some(why));
         }
         if !hcl.findings.is_empty() {
             ui.add_space(8.0);
-            muted_ui(ui, cx.view.theme, counted(hcl.findings.len(), "finding"));
+            muted_ui(ui, cx.view.theme, count_noun(hcl.findings.len(), "finding"));
             ui.add_space(2.0);
         }
         for finding in hcl.findings.iter().take(MAX_FINDINGS) {
@@ -55,7 +55,7 @@ fn difference(file: &HclFileRows) -> String {
     match (file.differs(), file.is_written()) {
         (false, _) => String::new(),
         (true, false) => "not written".to_owned(),
-        (true, true) => format!("+{} −{}", file.added, file.gone),
+        (true, true) => format!("+{} −{}", file.added, file.removed_count),
     }
 }
 
@@ -78,7 +78,7 @@ fn file_ui(ui: &mut Ui, view: &FrameView<'_>, file: &HclFileRows, selected: bool
 }
 
 /// A file that is not shown, and what happens to it.
-fn fate_ui(ui: &mut Ui, view: &FrameView<'_>, path: &str, fate: &str, why: Option<&str>) {
+fn file_status_ui(ui: &mut Ui, view: &FrameView<'_>, path: &str, fate: &str, why: Option<&str>) {
     let theme = view.theme;
     let name = format!("{path} {fate}");
     let row = ListRow { name: &name, selected: false, sense: Sense::hover() };

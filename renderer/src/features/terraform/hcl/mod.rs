@@ -16,7 +16,7 @@ use crate::{
 use code::{HclCodeView, code_ui};
 use egui::{Ui, vec2};
 use file::HclFileRows;
-use shared_protocol::text::counted;
+use shared_protocol::text::count_noun;
 use shared_protocol::{BoardId, NodeId, requests::WriteHcl, terraform::HclView};
 
 /// Below this width the files are in a drop-down list.
@@ -28,7 +28,7 @@ pub(crate) struct HclPanel {
     files: Vec<HclFileRows>,
     /// The board and version of the answer that the files were built from.
     made_for: Option<(BoardId, u64)>,
-    chosen: String,
+    selected_file: String,
     /// The node whose block was shown last.
     followed: Option<NodeId>,
     go_to: Option<usize>,
@@ -51,7 +51,7 @@ impl HclPanel {
             return empty_state_ui(ui, cx.view.theme, "Nothing to write yet", text);
         }
         self.update(board, hcl, cx.view.terraform_answers.hcl_version());
-        self.follow(cx.view);
+        self.show_selected_block(cx.view);
         self.toolbar_ui(ui, cx, hcl);
         self.files_ui(ui, cx, hcl);
     }
@@ -64,25 +64,25 @@ impl HclPanel {
         self.made_for = Some((board, version));
         let mut before = std::mem::take(&mut self.files);
         for file in &hcl.files {
-            let same = before.iter().position(|made| made.is_of(file));
+            let same = before.iter().position(|made| made.is_for(file));
             self.files.push(match same.map(|place| before.swap_remove(place)) {
                 Some(mut made) => {
-                    made.belongs(&hcl.spans);
+                    made.assign_nodes(&hcl.spans);
                     made
                 }
-                None => HclFileRows::of(file, &hcl.spans),
+                None => HclFileRows::build(file, &hcl.spans),
             });
         }
-        if self.files.iter().all(|file| file.path != self.chosen) {
+        if self.files.iter().all(|file| file.path != self.selected_file) {
             // The main file first.
             let first = self.files.iter().find(|file| file.path == "main.tf").or(self.files.first());
-            self.chosen = first.map(|file| file.path.clone()).unwrap_or_default();
+            self.selected_file = first.map(|file| file.path.clone()).unwrap_or_default();
             self.followed = None;
         }
     }
 
     /// Shows the block of a newly selected node.
-    fn follow(&mut self, view: &FrameView<'_>) {
+    fn show_selected_block(&mut self, view: &FrameView<'_>) {
         let selected = match view.selected_nodes()[..] {
             [only] => Some(only),
             _ => None,
@@ -92,10 +92,12 @@ impl HclPanel {
         }
         self.followed = selected;
         let Some(node) = selected else { return };
-        let here = self.files.iter().find(|file| file.path == self.chosen && file.holds(node));
-        let Some(file) = here.or_else(|| self.files.iter().find(|file| file.holds(node))) else { return };
+        let here = self.files.iter().find(|file| file.path == self.selected_file && file.contains_node(node));
+        let Some(file) = here.or_else(|| self.files.iter().find(|file| file.contains_node(node))) else {
+            return;
+        };
         self.go_to = file.rows_of(node).map(|rows| rows.start);
-        self.chosen.clone_from(&file.path);
+        self.selected_file.clone_from(&file.path);
     }
 
     fn toolbar_ui(&mut self, ui: &mut Ui, cx: &TerraformContext<'_>, hcl: &HclView) {
@@ -111,7 +113,7 @@ impl HclPanel {
                 if write.clicked() {
                     cx.request(WriteHcl { board: hcl.board }, TerraformReply::Written);
                 }
-                if let Some(file) = self.files.iter().find(|file| file.path == self.chosen)
+                if let Some(file) = self.files.iter().find(|file| file.path == self.selected_file)
                     && ui.button("Copy file").on_hover_text(format!("Copies {}", file.path)).clicked()
                 {
                     ui.ctx().copy_text(file.text().to_owned());
@@ -121,7 +123,7 @@ impl HclPanel {
                 }
                 let text = match unwritten {
                     0 => "All files are written".to_owned(),
-                    count => format!("{} not written", counted(count, "file")),
+                    count => format!("{} not written", count_noun(count, "file")),
                 };
                 muted_ui(ui, cx.view.theme, text);
                 if hcl.revision < cx.view.snapshot.revision() {
@@ -132,9 +134,9 @@ impl HclPanel {
     }
 
     fn chooser_ui(&mut self, ui: &mut Ui) {
-        egui::ComboBox::from_id_salt("file").selected_text(&self.chosen).show_ui(ui, |ui| {
+        egui::ComboBox::from_id_salt("file").selected_text(&self.selected_file).show_ui(ui, |ui| {
             for file in &self.files {
-                ui.selectable_value(&mut self.chosen, file.path.clone(), &file.path);
+                ui.selectable_value(&mut self.selected_file, file.path.clone(), &file.path);
             }
         });
     }
@@ -147,12 +149,12 @@ impl HclPanel {
         if room.width() >= ROOMY {
             let (left, right) = room.split_left_right_at_x(room.left() + LIST);
             ui.scope_builder(column(left.with_max_x(left.right() - 8.0)), |ui| {
-                list::list_ui(ui, cx, hcl, &self.files, &mut self.chosen);
+                list::list_ui(ui, cx, hcl, &self.files, &mut self.selected_file);
             });
             ui.painter().vline(left.right(), room.y_range(), egui::Stroke::new(1.0, cx.view.theme.border));
             code = right.with_min_x(right.left() + 1.0);
         }
-        let Some(file) = self.files.iter().find(|file| file.path == self.chosen) else { return };
+        let Some(file) = self.files.iter().find(|file| file.path == self.selected_file) else { return };
         let marked = self.followed.and_then(|node| file.rows_of(node));
         let shown = HclCodeView { file, marked, go_to: self.go_to.take() };
         let clicked = ui.scope_builder(column(code), |ui| code_ui(ui, cx, &shown)).inner;

@@ -90,7 +90,7 @@ pub(super) fn tokens(line: &str, within: HclLexState) -> Vec<(Range<usize>, Code
             found.push((begin..at, CodeToken::Number));
         } else if sign.is_alphabetic() || sign == '_' {
             at = end_of(line, begin, |sign| sign.is_alphanumeric() || matches!(sign, '_' | '-' | '.'));
-            let ink = word(line.get(begin..at).unwrap_or_default(), is_first && opens_block);
+            let ink = classify_word(line.get(begin..at).unwrap_or_default(), is_first && opens_block);
             found.push((begin..at, ink));
         } else {
             at += sign.len_utf8();
@@ -101,7 +101,7 @@ pub(super) fn tokens(line: &str, within: HclLexState) -> Vec<(Range<usize>, Code
     found
 }
 
-fn word(word: &str, opens_block: bool) -> CodeToken {
+fn classify_word(word: &str, opens_block: bool) -> CodeToken {
     match word {
         "true" | "false" | "null" | "for" | "in" | "if" => CodeToken::Keyword,
         _ if opens_block => CodeToken::Keyword,

@@ -1,70 +1,59 @@
 //! The recorded runs, newest first.
 
-use super::progress::{chosen, paint_state};
+use super::progress::{paint_state, select_run};
 use crate::{
     features::terraform::{TerraformContext, TerraformMessage, words},
     terraform_answers::shown_run,
-    widgets::{ListRow, ROW_HEIGHT, body_font, paint_line, row_ui, small_font},
-    wording::{ago, now},
+    widgets::{ListRow, ROW_HEIGHT, body_font, list_rows_ui, paint_line, row_ui, small_font},
+    wording::{ago, unix_millis},
 };
 use egui::{Align2, Sense, Ui, pos2};
 use shared_protocol::terraform::{TerraformRunState, TerraformRunView};
 
 pub(super) fn history_ui(ui: &mut Ui, cx: &TerraformContext<'_>, current: &TerraformRunView) {
     let Some(board) = cx.view.board else { return };
-    let (history, now) = (cx.view.terraform_answers.history(board), now());
+    let (history, now) = (cx.view.terraform_answers.history(board), unix_millis());
     let going = cx.view.deployed().and_then(|told| told.run.as_ref());
     let newest = shown_run(None, going, history).map(|run| run.id);
     // A new run is shown before the list is fetched again.
     let ahead = going.filter(|run| history.iter().all(|known| known.id != run.id));
     let runs: Vec<&TerraformRunView> = ahead.into_iter().chain(history).collect();
-    ui.spacing_mut().item_spacing.y = 0.0;
-    egui::ScrollArea::vertical().auto_shrink([false, false]).show_rows(
-        ui,
-        ROW_HEIGHT,
-        runs.len(),
-        |ui, range| {
-            for run in runs.get(range).unwrap_or_default() {
-                // The list may be older than the state that main sends.
-                let run = going.filter(|going| going.id == run.id).unwrap_or(run);
-                let name = format!("Run {}", words(run, now));
-                let row = ListRow { name: &name, selected: run.id == current.id, sense: Sense::click() };
-                let response = row_ui(ui, cx.view.theme, row, |ui, room| {
-                    paint_state(
-                        ui.painter(),
-                        pos2(room.left() + 7.0, room.center().y),
-                        cx.view.theme,
-                        run.state,
-                    );
-                    let room = room.with_min_x(room.left() + 22.0);
-                    let time = ago(now, run.started);
-                    let width = paint_line(
-                        ui,
-                        room,
-                        Align2::RIGHT_CENTER,
-                        &time,
-                        small_font(ui),
-                        cx.view.theme.text_muted,
-                    );
-                    let room = room.with_max_x(room.right() - width - 8.0);
-                    let title = words::operation(run.operation);
-                    paint_line(ui, room, Align2::LEFT_CENTER, title, body_font(ui), cx.view.theme.text);
-                });
-                let response = if run.log.is_empty() {
-                    response
-                } else {
-                    response.on_hover_text(format!("Log in {}", run.log))
-                };
-                if response.clicked() {
-                    cx.send(TerraformMessage::ShowRun(chosen(run.id, newest)));
-                }
+    list_rows_ui(ui, ROW_HEIGHT, runs.len(), |ui, range| {
+        for run in runs.get(range).unwrap_or_default() {
+            // The list may be older than the state that main sends.
+            let run = going.filter(|going| going.id == run.id).unwrap_or(run);
+            let name = format!("Run {}", describe_run(run, now));
+            let row = ListRow { name: &name, selected: run.id == current.id, sense: Sense::click() };
+            let response = row_ui(ui, cx.view.theme, row, |ui, room| {
+                paint_state(ui.painter(), pos2(room.left() + 7.0, room.center().y), cx.view.theme, run.state);
+                let room = room.with_min_x(room.left() + 22.0);
+                let time = ago(now, run.started);
+                let width = paint_line(
+                    ui,
+                    room,
+                    Align2::RIGHT_CENTER,
+                    &time,
+                    small_font(ui),
+                    cx.view.theme.text_muted,
+                );
+                let room = room.with_max_x(room.right() - width - 8.0);
+                let title = words::operation(run.operation);
+                paint_line(ui, room, Align2::LEFT_CENTER, title, body_font(ui), cx.view.theme.text);
+            });
+            let response = if run.log.is_empty() {
+                response
+            } else {
+                response.on_hover_text(format!("Log in {}", run.log))
+            };
+            if response.clicked() {
+                cx.send(TerraformMessage::ShowRun(select_run(run.id, newest)));
             }
-        },
-    );
+        }
+    });
 }
 
 /// `Plan, failed, 2 min ago`.
-pub(super) fn words(run: &TerraformRunView, now: u64) -> String {
+pub(super) fn describe_run(run: &TerraformRunView, now: u64) -> String {
     let state = match run.state {
         TerraformRunState::Running => "running",
         TerraformRunState::Cancelling => "cancelling",

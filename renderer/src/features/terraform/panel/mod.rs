@@ -10,7 +10,7 @@ pub(crate) use plan::rank;
 
 use crate::{
     features::terraform::TerraformContext,
-    terraform_answers::{is_going, shown_run},
+    terraform_answers::{is_in_progress, shown_run},
     view::{FrameView, WindowAction},
     widgets::{empty_state_ui, muted_ui, paint_severity},
 };
@@ -42,7 +42,7 @@ pub(crate) struct TerraformPanel {
 
 impl TerraformPanel {
     pub(crate) fn show_ui(&mut self, ui: &mut Ui, cx: &TerraformContext<'_>) {
-        let Some(board) = cx.view.infrastructure() else { return not_for_this_ui(ui, cx) };
+        let Some(board) = cx.view.infrastructure() else { return wrong_kind_ui(ui, cx) };
         toolbar::toolbar_ui(ui, cx, &mut self.tab);
         if let Some(Err(why)) = &cx.view.terraform.program {
             notice_ui(ui, cx.view, why);
@@ -55,7 +55,7 @@ impl TerraformPanel {
         let newest = told.and_then(|told| told.run.as_ref());
         let run = shown_run(self.chosen_run, newest, history);
         // Above the changes only a running run is shown.
-        if let Some(run) = run.filter(|run| self.tab == TerraformTab::Runs || is_going(run)) {
+        if let Some(run) = run.filter(|run| self.tab == TerraformTab::Runs || is_in_progress(run)) {
             progress::progress_ui(ui, cx, run, self.tab);
         }
         match self.tab {
@@ -85,7 +85,7 @@ fn runs_ui(ui: &mut Ui, cx: &TerraformContext<'_>, run: Option<&TerraformRunView
 }
 
 /// The empty state for other kinds of boards.
-fn not_for_this_ui(ui: &mut Ui, cx: &TerraformContext<'_>) {
+fn wrong_kind_ui(ui: &mut Ui, cx: &TerraformContext<'_>) {
     let text = "Open an infrastructure board to plan and apply it here.";
     empty_state_ui(ui, cx.view.theme, "No Terraform for this board", text);
     ui.vertical_centered(|ui| {

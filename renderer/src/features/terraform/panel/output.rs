@@ -1,7 +1,7 @@
 //! The output of a run. Only lines in view are laid out. The list stays at its end until a person scrolls.
 
 use crate::{
-    terraform_answers::is_going,
+    terraform_answers::is_in_progress,
     view::FrameView,
     widgets::{muted_ui, paint_severity},
 };
@@ -15,9 +15,10 @@ const ROW: f32 = 17.0;
 const GUTTER: f32 = 18.0;
 
 pub(super) fn output_ui(ui: &mut Ui, view: &FrameView<'_>, run: &TerraformRunView) {
-    let Some(output) = view.terraform_answers.lines.of(run.id).filter(|output| !output.lines.is_empty())
+    let Some(output) =
+        view.terraform_answers.lines.lines_of(run.id).filter(|output| !output.lines.is_empty())
     else {
-        let text = match (is_going(run), run.lines) {
+        let text = match (is_in_progress(run), run.lines) {
             (true, _) => "No output yet.",
             (false, 0) => "No output.",
             (false, _) => "Loading the log…",

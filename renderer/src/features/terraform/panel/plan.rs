@@ -5,8 +5,8 @@ use crate::{
     features::terraform::{TerraformContext, words},
     view::{FrameView, WindowAction},
     widgets::{
-        ROW_HEIGHT, empty_state_ui, focus_ring, muted_ui, paint_disclosure, paint_line, paint_severity,
-        small_font,
+        ROW_HEIGHT, empty_state_ui, focus_ring, list_rows_ui, muted_ui, paint_disclosure, paint_line,
+        paint_severity, small_font,
     },
 };
 use canvas::{action_colour, paint_action, planned_words};
@@ -23,7 +23,7 @@ const INDENT: f32 = 44.0;
 #[derive(Default)]
 pub(super) struct PlanChangeList {
     /// Resources whose attributes a person unfolded or folded.
-    turned: BTreeSet<String>,
+    toggled_resources: BTreeSet<String>,
     rows: Vec<(usize, Option<usize>)>,
     /// The version of the plan that the rows are built from.
     made_for: Option<u64>,
@@ -64,43 +64,37 @@ impl PlanChangeList {
                 ui.label("The board has changed since this plan was made, so it cannot be applied.");
             }
             if !plan.changes.is_empty() {
-                muted_ui(ui, cx.view.theme, words::to_do(plan.counts));
+                muted_ui(ui, cx.view.theme, words::describe_planned(plan.counts));
             }
         });
         if plan.changes.is_empty() {
             return empty_state_ui(ui, cx.view.theme, "No changes", "The real resources match the board.");
         }
         self.update(plan, cx.view.terraform_answers.plan_version());
-        ui.spacing_mut().item_spacing.y = 0.0;
         let mut turn = None;
-        egui::ScrollArea::vertical().auto_shrink([false, false]).show_rows(
-            ui,
-            ROW_HEIGHT,
-            self.rows.len(),
-            |ui, range| {
-                for (change, attribute) in self.rows.get(range).unwrap_or_default() {
-                    let Some(change) = plan.changes.get(*change) else { continue };
-                    match attribute.and_then(|place| change.attributes.get(place)) {
-                        Some(attribute) => attribute_ui(ui, cx.view, attribute),
-                        None => {
-                            if change_ui(ui, cx, change, self.is_open(change)) {
-                                turn = Some(change.address.clone());
-                            }
+        list_rows_ui(ui, ROW_HEIGHT, self.rows.len(), |ui, range| {
+            for (change, attribute) in self.rows.get(range).unwrap_or_default() {
+                let Some(change) = plan.changes.get(*change) else { continue };
+                match attribute.and_then(|place| change.attributes.get(place)) {
+                    Some(attribute) => attribute_ui(ui, cx.view, attribute),
+                    None => {
+                        if change_ui(ui, cx, change, self.is_open(change)) {
+                            turn = Some(change.address.clone());
                         }
                     }
                 }
-            },
-        );
+            }
+        });
         if let Some(address) = turn {
-            if !self.turned.remove(&address) {
-                self.turned.insert(address);
+            if !self.toggled_resources.remove(&address) {
+                self.toggled_resources.insert(address);
             }
             self.made_for = None;
         }
     }
 
     fn is_open(&self, change: &PlanChange) -> bool {
-        is_open_at_first(change.action) != self.turned.contains(&change.address)
+        is_open_at_first(change.action) != self.toggled_resources.contains(&change.address)
     }
 
     /// Built once per plan.

@@ -3,10 +3,10 @@
 use super::TerraformTab;
 use crate::{
     features::terraform::{TerraformContext, TerraformMessage, words},
-    terraform_answers::{TerraformReply, is_going, shown_run},
+    terraform_answers::{TerraformReply, is_in_progress, shown_run},
     view::FrameView,
     widgets::{paint_line, paint_severity, small_font},
-    wording::now,
+    wording::unix_millis,
 };
 use canvas::theme::WorkbenchTheme;
 use egui::{Align2, Painter, Pos2, Rect, RichText, Role, Sense, Shape, Stroke, Ui, WidgetInfo, vec2};
@@ -26,7 +26,7 @@ pub(super) fn progress_ui(
     run: &TerraformRunView,
     shows: TerraformTab,
 ) {
-    let going = is_going(run);
+    let going = is_in_progress(run);
     ui.allocate_ui_with_layout(
         vec2(ui.available_width(), HEIGHT),
         egui::Layout::right_to_left(egui::Align::Center),
@@ -49,7 +49,7 @@ pub(super) fn progress_ui(
             ui.with_layout(egui::Layout::left_to_right(egui::Align::Center), |ui| {
                 let (mark, _) = ui.allocate_exact_size(vec2(16.0, 16.0), Sense::hover());
                 paint_state(ui.painter(), mark.center(), cx.view.theme, run.state);
-                let text = words::summary(run, now());
+                let text = words::summary(run, unix_millis());
                 ui.add(egui::Label::new(RichText::new(&text).color(cx.view.theme.text)).truncate())
                     .on_hover_text(&text);
             });
@@ -72,7 +72,7 @@ fn cancel_ui(ui: &mut Ui, run: &TerraformRunView, cx: &TerraformContext<'_>) {
 }
 
 fn copy_ui(ui: &mut Ui, view: &FrameView<'_>, run: &TerraformRunView) {
-    let output = view.terraform_answers.lines.of(run.id).filter(|output| !output.lines.is_empty());
+    let output = view.terraform_answers.lines.lines_of(run.id).filter(|output| !output.lines.is_empty());
     let button = ui.add_enabled(output.is_some(), egui::Button::new("Copy output"));
     if let Some(output) = output.filter(|_| button.clicked()) {
         let lines: Vec<&str> = output.lines.iter().map(|line| line.text.as_str()).collect();
@@ -88,16 +88,16 @@ fn chooser_ui(ui: &mut Ui, cx: &TerraformContext<'_>, run: &TerraformRunView) {
         shown_run(None, cx.view.deployed().and_then(|told| told.run.as_ref()), history).map(|run| run.id);
     ui.menu_button("History", |ui| {
         for each in history.iter().take(20) {
-            let text = super::history::words(each, now());
+            let text = super::history::describe_run(each, unix_millis());
             if ui.selectable_label(each.id == run.id, text).clicked() {
-                cx.send(TerraformMessage::ShowRun(chosen(each.id, newest)));
+                cx.send(TerraformMessage::ShowRun(select_run(each.id, newest)));
             }
         }
     });
 }
 
 /// Choosing the newest run follows later runs.
-pub(super) fn chosen(run: TerraformRunId, newest: Option<TerraformRunId>) -> Option<TerraformRunId> {
+pub(super) fn select_run(run: TerraformRunId, newest: Option<TerraformRunId>) -> Option<TerraformRunId> {
     Some(run).filter(|_| Some(run) != newest)
 }
 

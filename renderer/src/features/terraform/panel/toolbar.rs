@@ -65,7 +65,7 @@ pub(super) fn run_button_ui(ui: &mut Ui, cx: &TerraformContext<'_>, operation: T
         _ => button,
     };
     let response = ui.add_enabled(why.is_none(), button);
-    let response = response.on_hover_text(words::what_it_does(operation));
+    let response = response.on_hover_text(words::operation_summary(operation));
     if let Some(why) = why {
         response.on_disabled_hover_text(why);
     } else if response.clicked() {

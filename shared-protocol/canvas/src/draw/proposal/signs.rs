@@ -43,7 +43,7 @@ pub(crate) fn glyph(sign: ChangeSign, at: Pos2, reach: f32, mut line: impl FnMut
 }
 
 /// Adds a sign on a disc of its colour to a batch; `shown` fades the colours of an unselected element.
-pub(crate) fn badge(
+pub(crate) fn draw_badge(
     pen: &BoardPen<'_>,
     batch: &mut ShapeBatch,
     at: Pos2,

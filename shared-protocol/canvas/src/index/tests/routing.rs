@@ -55,7 +55,7 @@ fn an_edge_goes_round_a_card_and_a_container_in_its_way() {
     let b = drawing.node("server", "B", None, [960, 0, 184, 64]);
     let edge = drawing.edge(a, b, "calls");
     let snapshot = drawing.snapshot();
-    let index = BoardIndex::of(&snapshot, BOARD);
+    let index = BoardIndex::build(&snapshot, BOARD);
     assert_eq!(crossed(&snapshot, &index), []);
     is_straight(&index);
     let points = index.edge_slot(edge).unwrap().route.points();
@@ -65,7 +65,7 @@ fn an_edge_goes_round_a_card_and_a_container_in_its_way() {
 #[test]
 fn within_its_own_containers_an_edge_is_free_to_go() {
     let shop = shop();
-    let index = BoardIndex::of(&shop.snapshot, BOARD);
+    let index = BoardIndex::build(&shop.snapshot, BOARD);
     assert_eq!(crossed(&shop.snapshot, &index), []);
     is_straight(&index);
 }
@@ -92,7 +92,7 @@ fn on_a_crowded_board_no_edge_crosses_a_card() {
         }
     }
     let snapshot = drawing.snapshot();
-    let index = BoardIndex::of(&snapshot, BOARD);
+    let index = BoardIndex::build(&snapshot, BOARD);
     let bad = crossed(&snapshot, &index);
     assert!(bad.len() <= 2, "{bad:?}");
     is_straight(&index);
@@ -105,7 +105,7 @@ fn edges_on_one_line_are_moved_apart() {
     let right = [480, 600, 720].map(|y| drawing.node("server", "Right", None, [400, y, 184, 64]));
     let edges = [0, 1, 2].map(|at| drawing.edge(left[at], right[at], ""));
     let snapshot = drawing.snapshot();
-    let index = BoardIndex::of(&snapshot, BOARD);
+    let index = BoardIndex::build(&snapshot, BOARD);
     let mut lines: Vec<f32> =
         edges.iter().map(|id| index.edge_slot(*id).unwrap().route.points()[1].x).collect();
     assert!(lines.iter().all(|x| (x - 292.0).abs() <= 8.0), "{lines:?}");
@@ -119,7 +119,7 @@ fn edges_on_one_line_are_moved_apart() {
 #[test]
 fn a_change_routes_anew_only_what_it_touches() {
     let snapshot = common::large(400);
-    let mut index = BoardIndex::of(&snapshot, BOARD);
+    let mut index = BoardIndex::build(&snapshot, BOARD);
     let before: HashMap<EdgeId, u32> = index.edges().map(|slot| (slot.id, slot.generation)).collect();
     let node = snapshot.nodes_on(BOARD).find(|node| node.label == "Worker 210").unwrap().id;
     let place = snapshot.placement(node).unwrap();
@@ -132,13 +132,13 @@ fn a_change_routes_anew_only_what_it_touches() {
     index.update(&next, BOARD, &decision.changes);
     let routed = index.edges().filter(|slot| before.get(&slot.id) != Some(&slot.generation)).count();
     assert!((1..=24).contains(&routed), "{routed} of {}", before.len());
-    assert_eq!(content(&index), content(&BoardIndex::of(&next, BOARD)));
+    assert_eq!(content(&index), content(&BoardIndex::build(&next, BOARD)));
 }
 
 #[test]
 fn many_edges_at_once_are_finished_later() {
     let shop = shop();
-    let mut index = BoardIndex::of(&shop.snapshot, BOARD);
+    let mut index = BoardIndex::build(&shop.snapshot, BOARD);
     let whole = content(&index);
     let edges: Vec<EdgeId> = index.edges().map(|slot| slot.id).collect();
     index.route_all(&shop.snapshot, BOARD, edges, 0);

@@ -2,19 +2,19 @@
 
 use super::{
     box_ui,
-    pending_requests::{PendingUpstreamRequests, ServerAction, UpstreamPurpose},
+    pending_requests::{ServerAction, ServerRequestPurpose, UpstreamsContext},
     tool,
 };
 use crate::{
     picker::rank,
-    view::{FrameView, UpstreamResponse, WindowAction},
+    view::ManagedServerResponse,
     widgets::{muted_ui, search_field_ui},
 };
 use egui::{Button, RichText, Ui};
-use shared_protocol::text::counted;
 use shared_protocol::{
     Refusal,
     decisions::ApproveTools,
+    text::count_noun,
     upstreams::{ServerDetails, ToolApproval, ToolCallResult, ToolView},
 };
 
@@ -32,30 +32,23 @@ pub(super) struct ToolList {
     /// The new tools under review, each with the hash of the definition shown.
     look: Option<Vec<(String, String)>>,
     /// Starts the review when the tools are loaded.
-    wants_look: bool,
+    focus_review: bool,
 }
 
 impl ToolList {
     /// Starts the review of new tools.
-    pub(super) fn look_at_new(&mut self) {
-        self.wants_look = true;
+    pub(super) fn begin_tool_review(&mut self) {
+        self.focus_review = true;
     }
 
     pub(super) fn receive_call(&mut self, tool: &str, result: Result<ToolCallResult, &Refusal>) {
         if let Some(open) = self.open.as_mut().filter(|open| open.exposed == tool) {
-            open.trying.receive(result);
+            open.call_form.receive(result);
         }
     }
 
-    pub(super) fn show_ui(
-        &mut self,
-        ui: &mut Ui,
-        view: &FrameView<'_>,
-        details: &ServerDetails,
-        asking: &mut PendingUpstreamRequests,
-        actions: &mut Vec<WindowAction>,
-    ) {
-        let theme = view.theme;
+    pub(super) fn show_ui(&mut self, ui: &mut Ui, cx: &UpstreamsContext<'_>, details: &ServerDetails) {
+        let theme = cx.view.theme;
         if details.tools.is_empty() {
             let text = if details.brief.state.is_connected() {
                 "This server offers no tools."
@@ -66,11 +59,11 @@ impl ToolList {
             return;
         }
         let new = || details.tools.iter().filter(|tool| tool.approval == ToolApproval::New);
-        if std::mem::take(&mut self.wants_look) && new().next().is_some() {
+        if std::mem::take(&mut self.focus_review) && new().next().is_some() {
             self.look = Some(new().take(MAX_TOOLS_PER_REVIEW).map(tool::pin).collect());
         }
         if self.look.is_some() {
-            return self.look_ui(ui, view, details, asking, actions);
+            return self.look_ui(ui, cx, details);
         }
         let waiting = details.tools.iter().filter(|tool| tool.approval != ToolApproval::Approved).count();
         let count = new().count();
@@ -78,7 +71,7 @@ impl ToolList {
             ui.horizontal_wrapped(|ui| {
                 ui.checkbox(&mut self.only_waiting, format!("Only the {waiting} to approve"));
                 if count > 1 && ui.button(format!("Review {count} new tools…")).clicked() {
-                    self.wants_look = true;
+                    self.focus_review = true;
                 }
             });
         } else {
@@ -98,8 +91,8 @@ impl ToolList {
                 continue;
             }
             found += 1;
-            let mut open = self.open.take_if(|open| open.seen.0 == tool.name);
-            tool::tool_ui(ui, view, (details, tool), is_wide, &mut open, asking, actions);
+            let mut open = self.open.take_if(|open| open.opened_definition.0 == tool.name);
+            tool::tool_ui(ui, cx, details, tool, is_wide, &mut open);
             if open.is_some() {
                 self.open = open;
             }
@@ -110,15 +103,8 @@ impl ToolList {
     }
 
     /// The review: the full definitions of all new tools, with the approval at the end.
-    fn look_ui(
-        &mut self,
-        ui: &mut Ui,
-        view: &FrameView<'_>,
-        details: &ServerDetails,
-        asking: &mut PendingUpstreamRequests,
-        actions: &mut Vec<WindowAction>,
-    ) {
-        let theme = view.theme;
+    fn look_ui(&mut self, ui: &mut Ui, cx: &UpstreamsContext<'_>, details: &ServerDetails) {
+        let theme = cx.view.theme;
         let look = self.look.take().unwrap_or_default();
         let now = |(name, hash): &(String, String)| -> Option<&ToolView> {
             details.tools.iter().find(|tool| tool.name == *name && tool.hash == *hash)
@@ -129,7 +115,7 @@ impl ToolList {
         let mut is_left = ui.button("Back to all tools").clicked();
         muted_ui(ui, theme, "The full definitions of all new tools. Approve them at the end of the list.");
         if gone > 0 {
-            let what = counted(gone, "tool");
+            let what = count_noun(gone, "tool");
             muted_ui(
                 ui,
                 theme,
@@ -138,20 +124,20 @@ impl ToolList {
         }
         for tool in &shown {
             ui.push_id(&tool.name, |ui| {
-                box_ui(ui, view, |ui| {
+                box_ui(ui, cx.view, |ui| {
                     ui.label(RichText::new(crate::wording::line(&tool.name)).strong());
-                    tool::definition_ui(ui, view, details, tool);
+                    tool::definition_ui(ui, cx.view, details, tool);
                 });
             });
         }
-        let is_free = asking.doing(&details.brief.id).is_none();
-        let text = format!("Approve {}", counted(shown.len(), "tool"));
+        let is_free = cx.doing(&details.brief.id).is_none();
+        let text = format!("Approve {}", count_noun(shown.len(), "tool"));
         let button = Button::new(RichText::new(text).color(theme.accent_text)).fill(theme.accent);
         if !shown.is_empty() && ui.add_enabled(is_free, button).clicked() {
             let server = details.brief.id.clone();
             let tools = shown.iter().map(|tool| tool::pin(tool)).collect();
-            let purpose = UpstreamPurpose::Server { id: server.clone(), doing: ServerAction::Deciding };
-            asking.send(ApproveTools { server, tools }, purpose, UpstreamResponse::Server, actions);
+            let purpose = ServerRequestPurpose::Server { id: server.clone(), doing: ServerAction::Deciding };
+            cx.send(ApproveTools { server, tools }, purpose, ManagedServerResponse::Server);
             is_left = true;
         }
         if !is_left && !shown.is_empty() {

@@ -13,7 +13,7 @@ use shared_protocol::upstreams::ServerBrief;
 #[derive(Default)]
 pub(super) struct DeleteServerPrompt {
     is_open: bool,
-    holding: HoldButton,
+    hold_button: HoldButton,
     name: String,
 }
 
@@ -32,7 +32,7 @@ impl DeleteServerPrompt {
             ui.label("Deletes the server, its tool approvals and its secrets. This cannot be undone.");
             let name = line(&server.name);
             ui.horizontal_wrapped(|ui| {
-                goes = self.holding.button_ui(
+                goes = self.hold_button.button_ui(
                     ui,
                     view.theme,
                     "Hold to delete",

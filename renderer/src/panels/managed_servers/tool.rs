@@ -3,11 +3,11 @@
 
 use super::{
     definition_diff::changes_ui,
-    pending_requests::{PendingUpstreamRequests, ServerAction, UpstreamPurpose},
+    pending_requests::{ServerAction, ServerRequestPurpose, UpstreamsContext},
     tool_call::ToolCallForm,
 };
 use crate::{
-    view::{FrameView, UpstreamResponse, WindowAction},
+    view::{FrameView, ManagedServerResponse},
     widgets::{
         body_font, disclosure_ui, focus_ring, muted_ui, named_text_ui, paint_disclosure, paint_line,
         small_font,
@@ -38,16 +38,21 @@ pub(super) fn pin(tool: &ToolView) -> (String, String) {
 /// The open tool and its unfinished input.
 pub(super) struct OpenTool {
     /// The name and hash when the tool was opened. An approval applies to that definition.
-    pub(super) seen: (String, String),
+    pub(super) opened_definition: (String, String),
     pub(super) exposed: String,
-    pub(super) trying: ToolCallForm,
+    pub(super) call_form: ToolCallForm,
     /// Timeouts being edited, in milliseconds: idle, total.
     times: Option<(u64, u64)>,
 }
 
 impl OpenTool {
-    fn of(tool: &ToolView) -> Self {
-        Self { seen: pin(tool), exposed: tool.exposed.clone(), trying: ToolCallForm::default(), times: None }
+    fn from_view(tool: &ToolView) -> Self {
+        Self {
+            opened_definition: pin(tool),
+            exposed: tool.exposed.clone(),
+            call_form: ToolCallForm::default(),
+            times: None,
+        }
     }
 }
 
@@ -61,17 +66,16 @@ fn approval_words(approval: &ToolApproval) -> &'static str {
 
 pub(super) fn tool_ui(
     ui: &mut Ui,
-    view: &FrameView<'_>,
-    (details, tool): (&ServerDetails, &ToolView),
+    cx: &UpstreamsContext<'_>,
+    details: &ServerDetails,
+    tool: &ToolView,
     is_wide: bool,
     open: &mut Option<OpenTool>,
-    asking: &mut PendingUpstreamRequests,
-    actions: &mut Vec<WindowAction>,
 ) {
     ui.push_id(&tool.name, |ui| {
         let is_approved = tool.approval == ToolApproval::Approved;
         let in_row = is_wide && is_approved;
-        let rect = row_ui(ui, view, tool, in_row, open);
+        let rect = row_ui(ui, cx.view, tool, in_row, open);
         if let Some(rect) = rect.filter(|_| in_row) {
             let room = Rect::from_min_max(
                 pos2(rect.right() - CONTROLS_WIDTH, rect.top() + 2.0),
@@ -80,37 +84,37 @@ pub(super) fn tool_ui(
             let layout = egui::Layout::right_to_left(egui::Align::Center);
             let mut child =
                 ui.new_child(egui::UiBuilder::new().max_rect(room).id_salt("controls").layout(layout));
-            controls_ui(&mut child, details, tool, asking, actions);
+            controls_ui(&mut child, details, tool, cx);
         }
         let Some(opened) = open else { return };
         let mut again = false;
         Frame::new()
-            .fill(view.theme.surface_inset)
+            .fill(cx.view.theme.surface_inset)
             .corner_radius(CornerRadius::same(4))
             .inner_margin(Margin { left: 12, right: 8, top: 6, bottom: 8 })
             .show(ui, |ui| {
                 ui.set_width(ui.available_width());
                 ui.spacing_mut().item_spacing.y = 5.0;
                 if is_approved && !is_wide {
-                    ui.horizontal_wrapped(|ui| controls_ui(ui, details, tool, asking, actions));
+                    ui.horizontal_wrapped(|ui| controls_ui(ui, details, tool, cx));
                 }
                 if let ToolApproval::Changed(changes) = &tool.approval {
                     ui.label(
                         "This definition differs from the approved one. The tool is hidden from agents.",
                     );
-                    changes_ui(ui, view, changes);
+                    changes_ui(ui, cx.view, changes);
                 }
-                definition_ui(ui, view, details, tool);
+                definition_ui(ui, cx.view, details, tool);
                 if is_approved {
-                    times_ui(ui, view, (details, tool), &mut opened.times, asking, actions);
+                    times_ui(ui, cx, details, tool, &mut opened.times);
                     if tool.enabled {
-                        opened.trying.show_ui(ui, view, tool, asking, actions);
+                        opened.call_form.show_ui(ui, cx, tool);
                     }
                 }
-                again = decide_ui(ui, view, details, tool, opened.seen == pin(tool), asking, actions);
+                again = decide_ui(ui, cx, details, tool, opened.opened_definition == pin(tool));
             });
         if again {
-            opened.seen = pin(tool);
+            opened.opened_definition = pin(tool);
         }
     });
 }
@@ -129,7 +133,7 @@ fn row_ui(
         row.scroll_to_me(None);
     }
     if row.clicked() {
-        *open = if open.is_some() { None } else { Some(OpenTool::of(tool)) };
+        *open = if open.is_some() { None } else { Some(OpenTool::from_view(tool)) };
     }
     if !ui.is_rect_visible(rect) {
         return None;
@@ -166,13 +170,7 @@ fn row_ui(
 }
 
 /// The switch and the policy of a tool.
-fn controls_ui(
-    ui: &mut Ui,
-    details: &ServerDetails,
-    tool: &ToolView,
-    asking: &mut PendingUpstreamRequests,
-    actions: &mut Vec<WindowAction>,
-) {
+fn controls_ui(ui: &mut Ui, details: &ServerDetails, tool: &ToolView, cx: &UpstreamsContext<'_>) {
     let name = line(&tool.name);
     let (mut enabled, mut policy) = (tool.enabled, tool.policy);
     policy_ui(ui, &name, &mut policy);
@@ -180,7 +178,7 @@ fn controls_ui(
     switch.accessible_name(format!("{name} offered to agents"));
     if (enabled, policy) != (tool.enabled, tool.policy) {
         let server = details.brief.id.clone();
-        let purpose = UpstreamPurpose::Server { id: server.clone(), doing: ServerAction::Deciding };
+        let purpose = ServerRequestPurpose::Server { id: server.clone(), doing: ServerAction::Deciding };
         let decision = SetTool {
             server,
             tool: tool.name.clone(),
@@ -189,18 +187,17 @@ fn controls_ui(
             idle_ms: tool.idle_ms,
             total_ms: tool.total_ms,
         };
-        asking.send(decision, purpose, UpstreamResponse::Server, actions);
+        cx.send(decision, purpose, ManagedServerResponse::Server);
     }
 }
 
 /// The timeouts of the tool, which default to those of its server.
 fn times_ui(
     ui: &mut Ui,
-    view: &FrameView<'_>,
-    (details, tool): (&ServerDetails, &ToolView),
+    cx: &UpstreamsContext<'_>,
+    details: &ServerDetails,
+    tool: &ToolView,
     times: &mut Option<(u64, u64)>,
-    asking: &mut PendingUpstreamRequests,
-    actions: &mut Vec<WindowAction>,
 ) {
     let limits = &details.form.limits;
     let kept = (tool.idle_ms.unwrap_or(limits.idle_ms), tool.total_ms.unwrap_or(limits.total_ms));
@@ -216,7 +213,7 @@ fn times_ui(
                 *milliseconds = (seconds * 1000.0).round() as u64;
             }
             field.accessible_name(format!("{name}, {}", line(&tool.name)));
-            muted_ui(ui, view.theme, name);
+            muted_ui(ui, cx.view.theme, name);
         }
         if *set != kept && ui.button("Save timeouts").clicked() {
             decided = Some((Some(set.0), Some(set.1)));
@@ -228,11 +225,11 @@ fn times_ui(
     if let Some((idle_ms, total_ms)) = decided {
         *times = None;
         let server = details.brief.id.clone();
-        let purpose = UpstreamPurpose::Server { id: server.clone(), doing: ServerAction::Deciding };
+        let purpose = ServerRequestPurpose::Server { id: server.clone(), doing: ServerAction::Deciding };
         let (enabled, policy) = (tool.enabled, tool.policy);
         let tool = tool.name.clone();
         let decision = SetTool { server, tool, enabled, policy, idle_ms, total_ms };
-        asking.send(decision, purpose, UpstreamResponse::Server, actions);
+        cx.send(decision, purpose, ManagedServerResponse::Server);
     }
 }
 
@@ -326,21 +323,19 @@ fn hint_words(hint: &str) -> String {
 /// The approve and withdraw buttons. Returns whether a person confirmed that they reviewed a newer definition.
 fn decide_ui(
     ui: &mut Ui,
-    view: &FrameView<'_>,
+    cx: &UpstreamsContext<'_>,
     details: &ServerDetails,
     tool: &ToolView,
     is_as_seen: bool,
-    asking: &mut PendingUpstreamRequests,
-    actions: &mut Vec<WindowAction>,
 ) -> bool {
-    let theme = view.theme;
+    let theme = cx.view.theme;
     let server = details.brief.id.clone();
-    let purpose = UpstreamPurpose::Server { id: server.clone(), doing: ServerAction::Deciding };
+    let purpose = ServerRequestPurpose::Server { id: server.clone(), doing: ServerAction::Deciding };
     if tool.approval == ToolApproval::Approved {
         let withdraw = ui.button("Withdraw approval");
         if withdraw.on_hover_text("Hides the tool from agents until it is approved again").clicked() {
             let withdraw = WithdrawTool { server, tool: tool.name.clone() };
-            asking.send(withdraw, purpose, UpstreamResponse::Server, actions);
+            cx.send(withdraw, purpose, ManagedServerResponse::Server);
         }
         return false;
     }
@@ -349,14 +344,14 @@ fn decide_ui(
         return ui.button("I have reviewed the new version").clicked();
     }
     let text = RichText::new("Approve tool").color(theme.accent_text);
-    let is_free = asking.doing(&server).is_none();
+    let is_free = cx.doing(&server).is_none();
     let approve = ui.add_enabled(is_free, Button::new(text).fill(theme.accent));
     let approve = approve.on_hover_text(
         "Offers exactly this definition to agents. Each call asks first unless you change the policy",
     );
     if approve.accessible_name(format!("Approve {}", line(&tool.name))).clicked() {
         let tools = vec![pin(tool)];
-        asking.send(ApproveTools { server, tools }, purpose, UpstreamResponse::Server, actions);
+        cx.send(ApproveTools { server, tools }, purpose, ManagedServerResponse::Server);
     }
     false
 }

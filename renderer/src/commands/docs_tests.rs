@@ -4,7 +4,7 @@ use super::{COMMANDS, CommandId, CommandMenu};
 use std::{fmt::Write as _, path::Path};
 
 /// `AlignLeft` is written `align-left`, `Nudge(Left, Ten)` is `nudge-left-ten`.
-fn written(id: CommandId) -> String {
+fn describe_shortcut(id: CommandId) -> String {
     let mut text = String::new();
     for sign in format!("{id:?}").chars() {
         match sign {
@@ -33,7 +33,8 @@ fn page() -> String {
         let _ = write!(page, "\n## {}\n\n| Command | Label | Keys |\n|---|---|---|\n", menu.title());
         for def in COMMANDS.iter().filter(|def| def.menu == menu) {
             let keys: Vec<String> = def.keys.iter().map(|keys| format!("`{}`", keys.text())).collect();
-            let _ = writeln!(page, "| `{}` | {} | {} |", written(def.id), def.text, keys.join(" or "));
+            let _ =
+                writeln!(page, "| `{}` | {} | {} |", describe_shortcut(def.id), def.text, keys.join(" or "));
         }
     }
     page
@@ -52,6 +53,6 @@ fn the_page_of_shortcuts_is_the_table() {
 #[test]
 fn ids_are_written_as_words() {
     use super::{NudgeDirection, NudgeDistance};
-    assert_eq!(written(CommandId::AlignLeft), "align-left");
-    assert_eq!(written(CommandId::Nudge(NudgeDirection::Up, NudgeDistance::Ten)), "nudge-up-ten");
+    assert_eq!(describe_shortcut(CommandId::AlignLeft), "align-left");
+    assert_eq!(describe_shortcut(CommandId::Nudge(NudgeDirection::Up, NudgeDistance::Ten)), "nudge-up-ten");
 }

@@ -4,10 +4,10 @@ use super::{
     box_ui, describe,
     form::ServerFormEditor,
     notice_ui,
-    pending_requests::{PendingUpstreamRequests, UpstreamPurpose},
+    pending_requests::{ServerRequestPurpose, UpstreamsContext},
 };
 use crate::{
-    view::{FrameView, UpstreamResponse, WindowAction},
+    view::{FrameView, ManagedServerResponse},
     widgets::{focus_stroke, muted_ui, search_field_ui},
     wording::line,
 };
@@ -27,64 +27,57 @@ pub(super) struct RegistrySearch {
     query: String,
     /// A file or an address; the default registry when empty.
     other: String,
-    found: Option<Vec<RegistryServer>>,
+    results: Option<Vec<RegistryServer>>,
     refused: Option<String>,
 }
 
 impl RegistrySearch {
     pub(super) fn receive(&mut self, found: Vec<RegistryServer>) {
-        (self.found, self.refused) = (Some(found), None);
+        (self.results, self.refused) = (Some(found), None);
     }
 
     pub(super) fn refuse(&mut self, refusal: &Refusal) {
-        (self.found, self.refused) = (None, Some(describe(refusal)));
+        (self.results, self.refused) = (None, Some(describe(refusal)));
     }
 
     /// Returns the form filled in from the selected package.
-    pub(super) fn show_ui(
-        &mut self,
-        ui: &mut Ui,
-        view: &FrameView<'_>,
-        asking: &mut PendingUpstreamRequests,
-        actions: &mut Vec<WindowAction>,
-    ) -> Option<ServerFormEditor> {
-        let theme = view.theme;
+    pub(super) fn show_ui(&mut self, ui: &mut Ui, cx: &UpstreamsContext<'_>) -> Option<ServerFormEditor> {
+        let theme = cx.view.theme;
         let field = search_field_ui(ui, theme, &mut self.query, "Name or description", "Search the registry");
         let entered = field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
         muted_ui(ui, theme, "Registry (address or file)");
-        let usual = view.upstreams.registry.as_str();
+        let usual = cx.view.upstreams.registry.as_str();
         let edit = TextEdit::singleline(&mut self.other)
             .hint_text(usual)
             .char_limit(4_096)
             .desired_width(f32::INFINITY);
         focus_stroke(ui, theme, |ui| ui.add(edit)).accessible_name("Registry");
-        let is_busy = asking.is_open(&UpstreamPurpose::Registry);
+        let is_busy = cx.is_open(&ServerRequestPurpose::Registry);
         let searches = ui.add_enabled(!is_busy, Button::new("Search")).clicked() || (entered && !is_busy);
         if searches {
             let registry = Some(self.other.trim().to_owned()).filter(|other| !other.is_empty());
             let query = self.query.trim().to_owned();
-            asking.send(
+            cx.send(
                 SearchServerRegistry { registry, query },
-                UpstreamPurpose::Registry,
-                UpstreamResponse::Registry,
-                actions,
+                ServerRequestPurpose::Registry,
+                ManagedServerResponse::Registry,
             );
         }
         if is_busy {
             muted_ui(ui, theme, "Searching the registry…");
         }
         if let Some(why) = &self.refused {
-            notice_ui(ui, view, ProblemSeverity::Error, why);
+            notice_ui(ui, cx.view, ProblemSeverity::Error, why);
             muted_ui(ui, theme, "Without a network, you can search a registry index in a file.");
         }
-        let found = self.found.as_ref()?;
+        let found = self.results.as_ref()?;
         if found.is_empty() {
             muted_ui(ui, theme, "No results. Try a different search.");
         }
         let mut chosen = None;
         for entry in found.iter().take(MAX_RESULTS) {
-            box_ui(ui, view, |ui| {
-                if let Some(form) = entry_ui(ui, view, entry) {
+            box_ui(ui, cx.view, |ui| {
+                if let Some(form) = entry_ui(ui, cx.view, entry) {
                     chosen = Some(form);
                 }
             });

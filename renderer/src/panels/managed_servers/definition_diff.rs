@@ -25,7 +25,9 @@ pub(super) fn changes_ui(ui: &mut Ui, view: &FrameView<'_>, changes: &[Definitio
             for each in lines.iter().take(MAX_LINES_PER_PART) {
                 match *each {
                     LineChange::Same(at) => line_ui(ui, view, ' ', after.get(at), None),
-                    LineChange::Added(at) => line_ui(ui, view, '+', after.get(at), Some(view.theme.added())),
+                    LineChange::Added(at) => {
+                        line_ui(ui, view, '+', after.get(at), Some(view.theme.added_colour()))
+                    }
                     LineChange::Removed(at) => {
                         line_ui(ui, view, '−', before.get(at), Some(view.theme.removed()))
                     }

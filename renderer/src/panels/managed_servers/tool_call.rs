@@ -3,10 +3,10 @@
 
 use super::{
     describe, notice_ui,
-    pending_requests::{PendingUpstreamRequests, UpstreamPurpose},
+    pending_requests::{ServerRequestPurpose, UpstreamsContext},
 };
 use crate::{
-    view::{FrameView, UpstreamResponse, WindowAction},
+    view::{FrameView, ManagedServerResponse},
     widgets::{disclosure_ui, focus_stroke, muted_ui},
     wording::paragraph,
 };
@@ -29,23 +29,16 @@ pub(super) struct ToolCallForm {
     is_open: bool,
     /// `None` until the section is first opened.
     arguments: Option<String>,
-    came: Option<Result<ToolCallResult, String>>,
+    result: Option<Result<ToolCallResult, String>>,
 }
 
 impl ToolCallForm {
     pub(super) fn receive(&mut self, result: Result<ToolCallResult, &Refusal>) {
-        self.came = Some(result.map_err(describe));
+        self.result = Some(result.map_err(describe));
     }
 
-    pub(super) fn show_ui(
-        &mut self,
-        ui: &mut Ui,
-        view: &FrameView<'_>,
-        tool: &ToolView,
-        asking: &mut PendingUpstreamRequests,
-        actions: &mut Vec<WindowAction>,
-    ) {
-        if !disclosure_ui(ui, view.theme, "Try it…", None, &mut self.is_open) {
+    pub(super) fn show_ui(&mut self, ui: &mut Ui, cx: &UpstreamsContext<'_>, tool: &ToolView) {
+        if !disclosure_ui(ui, cx.view.theme, "Try it…", None, &mut self.is_open) {
             return;
         }
         let text = self.arguments.get_or_insert_with(|| skeleton(&tool.input_schema));
@@ -54,35 +47,35 @@ impl ToolCallForm {
             .char_limit(MAX_ARGUMENT_CHARS)
             .desired_rows(4)
             .desired_width(f32::INFINITY);
-        focus_stroke(ui, view.theme, |ui| ui.add(edit)).accessible_name("Arguments as JSON");
+        focus_stroke(ui, cx.view.theme, |ui| ui.add(edit)).accessible_name("Arguments as JSON");
         let read = serde_json::from_str::<Map<String, Value>>(text).map_err(|error| error.to_string());
-        let purpose = UpstreamPurpose::Call(tool.exposed.clone());
-        let is_busy = asking.is_open(&purpose);
+        let purpose = ServerRequestPurpose::Call(tool.exposed.clone());
+        let is_busy = cx.is_open(&purpose);
         ui.horizontal_wrapped(|ui| {
             let call = ui.add_enabled(read.is_ok() && !is_busy, Button::new("Call tool"));
             if call.on_hover_text("Sends this call to the server immediately").clicked() {
-                self.came = None;
+                self.result = None;
                 let call = ToolCall {
                     tool: tool.exposed.clone(),
                     arguments: text.clone(),
                     definition: Some(tool.hash.clone()),
                 };
                 let name = tool.exposed.clone();
-                let respond = move |result| UpstreamResponse::Called(name.clone(), result);
-                asking.send(CallTool { call }, purpose, respond, actions);
+                let respond = move |result| ManagedServerResponse::Called(name.clone(), result);
+                cx.send(CallTool { call }, purpose, respond);
             }
             match &read {
                 Err(why) => {
-                    drop(muted_ui(ui, view.theme, format!("The arguments are not a JSON object: {why}")))
+                    drop(muted_ui(ui, cx.view.theme, format!("The arguments are not a JSON object: {why}")))
                 }
-                Ok(_) if is_busy => drop(muted_ui(ui, view.theme, "Calling…")),
+                Ok(_) if is_busy => drop(muted_ui(ui, cx.view.theme, "Calling…")),
                 Ok(_) => {}
             }
         });
-        match &self.came {
+        match &self.result {
             None => {}
-            Some(Err(why)) => notice_ui(ui, view, ProblemSeverity::Error, why),
-            Some(Ok(result)) => answer_ui(ui, view, result),
+            Some(Err(why)) => notice_ui(ui, cx.view, ProblemSeverity::Error, why),
+            Some(Ok(result)) => answer_ui(ui, cx.view, result),
         }
     }
 }
@@ -90,7 +83,7 @@ impl ToolCallForm {
 fn answer_ui(ui: &mut Ui, view: &FrameView<'_>, result: &ToolCallResult) {
     let words = if result.is_error { "Error:" } else { "Result:" };
     muted_ui(ui, view.theme, words);
-    let text = shown(&result.json);
+    let text = result_text(&result.json);
     egui::ScrollArea::vertical().id_salt("answer").max_height(RESULT_HEIGHT).auto_shrink([false, true]).show(
         ui,
         |ui| {
@@ -100,7 +93,7 @@ fn answer_ui(ui: &mut Ui, view: &FrameView<'_>, result: &ToolCallResult) {
 }
 
 /// The text blocks of a result as plain text; other blocks as JSON.
-fn shown(json: &str) -> String {
+fn result_text(json: &str) -> String {
     let value: Value = serde_json::from_str(json).unwrap_or_default();
     let content = value["content"].as_array().map(Vec::as_slice).unwrap_or_default();
     let blocks = content.iter().map(|block| match block["text"].as_str() {
@@ -145,7 +138,7 @@ mod tests {
     #[test]
     fn an_answer_is_shown_as_it_reads_and_hides_nothing() {
         let answer = json!({"content": [{"type": "text", "text": "one\ntwo\u{202e}"}, {"type": "image", "data": "x"}]});
-        let text = shown(&answer.to_string());
+        let text = result_text(&answer.to_string());
         assert!(text.starts_with("one\ntwo\\u{202e}\n") && text.contains("\"image\""), "{text}");
     }
 }

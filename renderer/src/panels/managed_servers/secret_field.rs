@@ -15,19 +15,19 @@ const MAX_SECRET_CHARS: usize = 16_384;
 /// The secret being entered.
 #[derive(Default)]
 pub(super) struct SecretField {
-    of: Option<String>,
+    subject: Option<String>,
     text: String,
     fresh: bool,
 }
 
 impl SecretField {
     fn begin(&mut self, part: &str) {
-        (self.of, self.fresh) = (Some(part.to_owned()), true);
+        (self.subject, self.fresh) = (Some(part.to_owned()), true);
         self.text.clear();
     }
 
     fn end(&mut self) {
-        self.of = None;
+        self.subject = None;
         self.text.clear();
     }
 
@@ -46,7 +46,7 @@ impl SecretField {
                 ui.label(RichText::new(&name).monospace());
                 let (word, colour) = if is_set { ("set", theme.success) } else { ("missing", theme.warning) };
                 ui.label(RichText::new(word).small().color(colour));
-                if self.of.as_deref() != Some(part) {
+                if self.subject.as_deref() != Some(part) {
                     let set = ui.button(if is_set { "Replace…" } else { "Set…" });
                     let word = if is_set { "Replace" } else { "Set" };
                     if set.accessible_name(format!("{word} {name}")).clicked() {
@@ -54,7 +54,7 @@ impl SecretField {
                     }
                 }
             });
-            if self.of.as_deref() == Some(part) {
+            if self.subject.as_deref() == Some(part) {
                 self.field_ui(ui, view, &name, &mut give);
             }
         });

@@ -5,10 +5,10 @@ use super::{
     AddServerMethod,
     form::{FormOutcome, ServerFormEditor},
     import::ServerImportForm,
-    pending_requests::{PendingUpstreamRequests, UpstreamPurpose},
+    pending_requests::{ServerRequestPurpose, UpstreamsContext},
     registry::RegistrySearch,
 };
-use crate::view::{FrameView, UpstreamResponse, WindowAction};
+use crate::view::ManagedServerResponse;
 use egui::{Ui, vec2};
 use shared_protocol::{
     Refusal,
@@ -18,7 +18,7 @@ use shared_protocol::{
 
 #[derive(Default)]
 pub(super) struct AddServerPage {
-    way: AddServerMethod,
+    method: AddServerMethod,
     form: Option<ServerFormEditor>,
     paste: ServerImportForm,
     programs: ServerImportForm,
@@ -28,7 +28,7 @@ pub(super) struct AddServerPage {
 impl AddServerPage {
     /// Keeps text that was typed before.
     pub(super) fn begin(&mut self, way: AddServerMethod) {
-        self.way = way;
+        self.method = way;
     }
 
     pub(super) fn receive_sources(&mut self, sources: Vec<ImportSource>) {
@@ -36,7 +36,7 @@ impl AddServerPage {
     }
 
     pub(super) fn receive_preview(&mut self, view: ServerImportPreview) {
-        self.importing().receive(view);
+        self.import_form().receive(view);
     }
 
     pub(super) fn receive_registry(&mut self, found: Vec<RegistryServer>) {
@@ -44,31 +44,25 @@ impl AddServerPage {
     }
 
     /// The importer with a pending request; only the visible one can have sent it.
-    fn importing(&mut self) -> &mut ServerImportForm {
+    fn import_form(&mut self) -> &mut ServerImportForm {
         if self.paste.is_waiting() { &mut self.paste } else { &mut self.programs }
     }
 
-    pub(super) fn refuse(&mut self, purpose: &UpstreamPurpose, refusal: Refusal) {
+    pub(super) fn refuse(&mut self, purpose: &ServerRequestPurpose, refusal: Refusal) {
         match purpose {
-            UpstreamPurpose::Add => {
+            ServerRequestPurpose::Add => {
                 if let Some(form) = &mut self.form {
                     form.refuse(refusal);
                 }
             }
-            UpstreamPurpose::Registry => self.registry.refuse(&refusal),
-            UpstreamPurpose::Sources => self.programs.refuse(&refusal),
-            _ => self.importing().refuse(&refusal),
+            ServerRequestPurpose::Registry => self.registry.refuse(&refusal),
+            ServerRequestPurpose::Sources => self.programs.refuse(&refusal),
+            _ => self.import_form().refuse(&refusal),
         }
     }
 
     /// Returns whether the form was cancelled.
-    pub(super) fn show_ui(
-        &mut self,
-        ui: &mut Ui,
-        view: &FrameView<'_>,
-        asking: &mut PendingUpstreamRequests,
-        actions: &mut Vec<WindowAction>,
-    ) -> bool {
+    pub(super) fn show_ui(&mut self, ui: &mut Ui, cx: &UpstreamsContext<'_>) -> bool {
         ui.scope(|ui| {
             ui.spacing_mut().item_spacing = vec2(4.0, 4.0);
             ui.spacing_mut().button_padding = vec2(8.0, 2.0);
@@ -79,22 +73,22 @@ impl AddServerPage {
                     (AddServerMethod::Programs, "Other programs"),
                     (AddServerMethod::Registry, "Server registry"),
                 ] {
-                    ui.selectable_value(&mut self.way, way, words);
+                    ui.selectable_value(&mut self.method, way, words);
                 }
             });
         });
         let mut is_left = false;
-        egui::ScrollArea::vertical().id_salt(("add", self.way as u8)).auto_shrink([false, false]).show(
+        egui::ScrollArea::vertical().id_salt(("add", self.method as u8)).auto_shrink([false, false]).show(
             ui,
             |ui| {
-                is_left = match self.way {
-                    AddServerMethod::Form => self.form_ui(ui, view, asking, actions),
-                    AddServerMethod::Paste => self.paste.paste_ui(ui, view, asking, actions),
-                    AddServerMethod::Programs => self.programs.programs_ui(ui, view, asking, actions),
+                is_left = match self.method {
+                    AddServerMethod::Form => self.form_ui(ui, cx),
+                    AddServerMethod::Paste => self.paste.paste_ui(ui, cx),
+                    AddServerMethod::Programs => self.programs.programs_ui(ui, cx),
                     AddServerMethod::Registry => {
-                        if let Some(offer) = self.registry.show_ui(ui, view, asking, actions) {
+                        if let Some(offer) = self.registry.show_ui(ui, cx) {
                             self.form = Some(offer);
-                            self.way = AddServerMethod::Form;
+                            self.method = AddServerMethod::Form;
                         }
                         false
                     }
@@ -104,22 +98,17 @@ impl AddServerPage {
         is_left
     }
 
-    fn form_ui(
-        &mut self,
-        ui: &mut Ui,
-        view: &FrameView<'_>,
-        asking: &mut PendingUpstreamRequests,
-        actions: &mut Vec<WindowAction>,
-    ) -> bool {
-        let form = self.form.get_or_insert_with(|| ServerFormEditor::of(&ServerForm::new(PackageKind::Npm)));
-        match form.show_ui(ui, view, "Add as disabled", asking.is_open(&UpstreamPurpose::Add)) {
+    fn form_ui(&mut self, ui: &mut Ui, cx: &UpstreamsContext<'_>) -> bool {
+        let form =
+            self.form.get_or_insert_with(|| ServerFormEditor::from_form(&ServerForm::new(PackageKind::Npm)));
+        match form.show_ui(ui, cx.view, "Add as disabled", cx.is_open(&ServerRequestPurpose::Add)) {
             FormOutcome::Nothing => false,
             FormOutcome::Left => {
                 self.form = None;
                 true
             }
             FormOutcome::Filled(form) => {
-                asking.send(AddServer { form }, UpstreamPurpose::Add, UpstreamResponse::Added, actions);
+                cx.send(AddServer { form }, ServerRequestPurpose::Add, ManagedServerResponse::Added);
                 false
             }
         }

@@ -2,21 +2,17 @@
 
 use super::{
     box_ui, notice_ui,
-    pending_requests::{PendingUpstreamRequests, UpstreamPurpose},
+    pending_requests::{ServerRequestPurpose, UpstreamsContext},
     secret_field::SecretField,
     tool,
 };
-use crate::{
-    view::{FrameView, UpstreamResponse, WindowAction},
-    widgets::muted_ui,
-    wording::line,
-};
+use crate::{view::ManagedServerResponse, widgets::muted_ui, wording::line};
 use egui::{Button, Label, RichText, Ui};
-use shared_protocol::text::counted;
 use shared_protocol::{
     decisions::{ApproveManifest, SetManifestPolicy, SetManifestSecret},
     messages::ProblemSeverity,
     requests::ReloadManifests,
+    text::count_noun,
     upstreams::{ManifestBrief, ManifestOrigin, ManifestToolBrief},
 };
 
@@ -26,11 +22,11 @@ const MAX_LISTED_TOOLS: usize = 200;
 #[derive(Default)]
 pub(super) struct ManifestPage {
     /// The path of the open manifest and the hash it had when it was opened. An approval applies to that hash.
-    seen: Option<(String, Option<String>)>,
-    typing: SecretField,
+    opened_manifest: Option<(String, Option<String>)>,
+    secret_field: SecretField,
 }
 
-pub(super) fn wants_a_person(manifest: &ManifestBrief) -> bool {
+pub(super) fn needs_attention(manifest: &ManifestBrief) -> bool {
     manifest.needs_approval
         || manifest.problem.is_some()
         || manifest.credentials.iter().any(|credential| !credential.optional && !credential.set)
@@ -51,45 +47,36 @@ pub(super) fn summary(manifest: &ManifestBrief) -> String {
     } else if missing {
         "needs credentials".to_owned()
     } else {
-        counted(manifest.tools.iter().filter(|tool| tool.hidden.is_none()).count(), "tool")
+        count_noun(manifest.tools.iter().filter(|tool| tool.hidden.is_none()).count(), "tool")
     };
     format!("{state} · {}", manifest.origin.as_str())
 }
 
 impl ManifestPage {
-    pub(super) fn done(&mut self, purpose: &UpstreamPurpose) {
-        if *purpose == UpstreamPurpose::Manifest {
-            self.seen = None;
+    pub(super) fn handle_success(&mut self, purpose: &ServerRequestPurpose) {
+        if *purpose == ServerRequestPurpose::Manifest {
+            self.opened_manifest = None;
         }
     }
 
-    pub(super) fn show_ui(
-        &mut self,
-        ui: &mut Ui,
-        view: &FrameView<'_>,
-        path: &str,
-        asking: &mut PendingUpstreamRequests,
-        actions: &mut Vec<WindowAction>,
-    ) {
-        let Some(manifest) = view.upstreams.manifests.iter().find(|manifest| manifest.path == path) else {
+    pub(super) fn show_ui(&mut self, ui: &mut Ui, cx: &UpstreamsContext<'_>, path: &str) {
+        let Some(manifest) = cx.view.upstreams.manifests.iter().find(|manifest| manifest.path == path) else {
             return;
         };
-        if self.seen.as_ref().is_none_or(|(seen, _)| seen != path) {
-            *self = Self { seen: Some((path.to_owned(), manifest.hash.clone())), ..Self::default() };
+        if self.opened_manifest.as_ref().is_none_or(|(seen, _)| seen != path) {
+            *self =
+                Self { opened_manifest: Some((path.to_owned(), manifest.hash.clone())), ..Self::default() };
         }
-        let theme = view.theme;
+        let theme = cx.view.theme;
         egui::ScrollArea::vertical().id_salt(("manifest", path)).auto_shrink([false, false]).show(ui, |ui| {
             ui.spacing_mut().item_spacing.y = 5.0;
             ui.horizontal_wrapped(|ui| {
                 ui.label(RichText::new(title(manifest)).heading());
                 muted_ui(ui, theme, summary(manifest));
                 if ui.button("Reload manifests").clicked() {
-                    asking.send(
-                        ReloadManifests {},
-                        UpstreamPurpose::Manifest,
-                        |()| UpstreamResponse::Done,
-                        actions,
-                    );
+                    cx.send(ReloadManifests {}, ServerRequestPurpose::Manifest, |()| {
+                        ManagedServerResponse::Done
+                    });
                 }
             });
             ui.add(
@@ -103,13 +90,14 @@ impl ManifestPage {
             };
             muted_ui(ui, theme, origin);
             if let Some(problem) = &manifest.problem {
-                let text = format!("{} Correct the file; it reloads automatically.", ended(&line(problem)));
-                notice_ui(ui, view, ProblemSeverity::Error, &text);
+                let text =
+                    format!("{} Correct the file; it reloads automatically.", with_full_stop(&line(problem)));
+                notice_ui(ui, cx.view, ProblemSeverity::Error, &text);
             }
-            self.approval_ui(ui, view, manifest, asking, actions);
-            self.credentials_ui(ui, view, manifest, asking, actions);
+            self.approval_ui(ui, cx, manifest);
+            self.credentials_ui(ui, cx, manifest);
             for tool in manifest.tools.iter().take(MAX_LISTED_TOOLS) {
-                tool_ui(ui, view, manifest, tool, asking, actions);
+                tool_ui(ui, cx, manifest, tool);
             }
             if manifest.tools.len() > MAX_LISTED_TOOLS {
                 muted_ui(ui, theme, format!("and {} more", manifest.tools.len() - MAX_LISTED_TOOLS));
@@ -117,18 +105,11 @@ impl ManifestPage {
         });
     }
 
-    fn approval_ui(
-        &mut self,
-        ui: &mut Ui,
-        view: &FrameView<'_>,
-        manifest: &ManifestBrief,
-        asking: &mut PendingUpstreamRequests,
-        actions: &mut Vec<WindowAction>,
-    ) {
+    fn approval_ui(&mut self, ui: &mut Ui, cx: &UpstreamsContext<'_>, manifest: &ManifestBrief) {
         let Some(hash) = manifest.hash.as_ref().filter(|_| manifest.needs_approval) else { return };
-        let theme = view.theme;
-        let is_as_seen = self.seen.as_ref().is_some_and(|(_, seen)| seen.as_ref() == Some(hash));
-        box_ui(ui, view, |ui| {
+        let theme = cx.view.theme;
+        let is_as_seen = self.opened_manifest.as_ref().is_some_and(|(_, seen)| seen.as_ref() == Some(hash));
+        box_ui(ui, cx.view, |ui| {
             ui.label("Agents cannot see its tools until you approve this version.");
             ui.add(
                 Label::new(RichText::new(hash).monospace().small().color(theme.text_muted))
@@ -138,53 +119,39 @@ impl ManifestPage {
             if !is_as_seen {
                 ui.label("The manifest changed while you were reviewing it.");
                 if ui.button("I have reviewed the new version").clicked() {
-                    self.seen = Some((manifest.path.clone(), Some(hash.clone())));
+                    self.opened_manifest = Some((manifest.path.clone(), Some(hash.clone())));
                 }
                 return;
             }
             let text = RichText::new("Approve manifest").color(theme.accent_text);
-            let is_free = !asking.is_open(&UpstreamPurpose::Manifest);
+            let is_free = !cx.is_open(&ServerRequestPurpose::Manifest);
             if ui.add_enabled(is_free, Button::new(text).fill(theme.accent)).clicked() {
                 let decision = ApproveManifest { hash: hash.clone() };
-                asking.send(decision, UpstreamPurpose::Manifest, |()| UpstreamResponse::Done, actions);
+                cx.send(decision, ServerRequestPurpose::Manifest, |()| ManagedServerResponse::Done);
             }
         });
     }
 
-    fn credentials_ui(
-        &mut self,
-        ui: &mut Ui,
-        view: &FrameView<'_>,
-        manifest: &ManifestBrief,
-        asking: &mut PendingUpstreamRequests,
-        actions: &mut Vec<WindowAction>,
-    ) {
+    fn credentials_ui(&mut self, ui: &mut Ui, cx: &UpstreamsContext<'_>, manifest: &ManifestBrief) {
         let Some(id) = &manifest.id else { return };
         for credential in &manifest.credentials {
-            self.typing.secret_ui(ui, view, &credential.id, credential.set, |secret| {
+            self.secret_field.secret_ui(ui, cx.view, &credential.id, credential.set, |secret| {
                 let (manifest, credential) = (id.clone(), credential.id.clone());
                 let decision = SetManifestSecret { manifest, credential, secret };
-                let purpose = UpstreamPurpose::Secret { id: None };
-                asking.send(decision, purpose, |()| UpstreamResponse::Done, actions);
+                let purpose = ServerRequestPurpose::Secret { id: None };
+                cx.send(decision, purpose, |()| ManagedServerResponse::Done);
             });
             if credential.optional {
-                muted_ui(ui, view.theme, "Optional");
+                muted_ui(ui, cx.view.theme, "Optional");
             }
         }
     }
 }
 
-fn tool_ui(
-    ui: &mut Ui,
-    view: &FrameView<'_>,
-    manifest: &ManifestBrief,
-    tool: &ManifestToolBrief,
-    asking: &mut PendingUpstreamRequests,
-    actions: &mut Vec<WindowAction>,
-) {
-    let theme = view.theme;
+fn tool_ui(ui: &mut Ui, cx: &UpstreamsContext<'_>, manifest: &ManifestBrief, tool: &ManifestToolBrief) {
+    let theme = cx.view.theme;
     let name = line(&tool.name);
-    box_ui(ui, view, |ui| {
+    box_ui(ui, cx.view, |ui| {
         ui.horizontal_wrapped(|ui| {
             ui.label(RichText::new(&name).monospace());
             let mut policy = tool.policy;
@@ -193,7 +160,7 @@ fn tool_ui(
             }
             if policy != tool.policy {
                 let decision = SetManifestPolicy { tool: tool.name.clone(), policy };
-                asking.send(decision, UpstreamPurpose::Manifest, |()| UpstreamResponse::Done, actions);
+                cx.send(decision, ServerRequestPurpose::Manifest, |()| ManagedServerResponse::Done);
             }
         });
         if !tool.does.is_empty() {
@@ -207,6 +174,6 @@ fn tool_ui(
     });
 }
 
-fn ended(text: &str) -> String {
+fn with_full_stop(text: &str) -> String {
     if text.ends_with(['.', '!', '?']) { text.to_owned() } else { format!("{text}.") }
 }

@@ -8,25 +8,25 @@ use super::{
     is_failing, lines_ui,
     log::ServerLogTab,
     notice_ui,
-    pending_requests::{PendingUpstreamRequests, ServerAction, UpstreamOutcome, UpstreamPurpose},
+    pending_requests::{ServerAction, ServerPanelOutcome, ServerRequestPurpose, UpstreamsContext},
     secret_field::SecretField,
     server_status,
     tools::ToolList,
 };
 use crate::{
     panels::notices::capitalised,
-    view::{FrameView, UpstreamResponse, WindowAction},
+    view::{FrameView, ManagedServerResponse},
     widgets::{muted_ui, named_text_ui},
-    wording::{line, now, paragraph},
+    wording::{line, paragraph, unix_millis},
 };
 use egui::{Button, Label, RichText, Ui, vec2};
-use shared_protocol::text::counted;
 use shared_protocol::{
     Refusal,
     decisions::{DeleteServer, EnableServer, SetServerSecret, UpdateServer, WindowRequest},
     messages::ProblemSeverity,
     request::Request,
     requests::{DisableServer, RestartServer, ShowServer, StartServer, StopServer},
+    text::count_noun,
     upstreams::{
         ServerBrief, ServerDetails, ServerId, ServerLogChunk, ServerState, StartPhase, ToolCallResult,
     },
@@ -45,7 +45,7 @@ enum ServerTab {
 pub(super) struct ServerPage {
     details: Option<ServerDetails>,
     /// The server and stamp of the last request for details.
-    asked: Option<(ServerId, u64)>,
+    last_request: Option<(ServerId, u64)>,
     /// A new server that may not be in the list yet.
     new: Option<ServerId>,
     /// The last refused action and its reason.
@@ -53,7 +53,7 @@ pub(super) struct ServerPage {
     tab: ServerTab,
     tools: ToolList,
     log: ServerLogTab,
-    typing: SecretField,
+    secret_field: SecretField,
     deleting: DeleteServerPrompt,
     editing: Option<(ServerId, ServerFormEditor)>,
 }
@@ -62,8 +62,8 @@ impl ServerPage {
     /// Stores details of the open server. Details in an answer are current, so they are not requested again.
     pub(super) fn receive(&mut self, details: ServerDetails) {
         let id = &details.brief.id;
-        if self.log.is_of(id) || self.new.as_ref() == Some(id) {
-            self.asked = Some((id.clone(), details.brief.stamp));
+        if self.log.is_for(id) || self.new.as_ref() == Some(id) {
+            self.last_request = Some((id.clone(), details.brief.stamp));
             self.details = Some(details);
         }
     }
@@ -84,103 +84,98 @@ impl ServerPage {
         self.tools.receive_call(tool, result);
     }
 
-    pub(super) fn forget(&mut self, id: &ServerId) {
+    pub(super) fn close_server(&mut self, id: &ServerId) {
         if self.is_new(id) {
             *self = Self::default();
         }
     }
 
     /// Clears refusals and forms after a completed action, and reloads the details.
-    pub(super) fn done(&mut self, purpose: &UpstreamPurpose) {
+    pub(super) fn handle_success(&mut self, purpose: &ServerRequestPurpose) {
         match purpose {
-            UpstreamPurpose::Server { .. } => self.refused = None,
-            UpstreamPurpose::Update(id) => {
+            ServerRequestPurpose::Server { .. } => self.refused = None,
+            ServerRequestPurpose::Update(id) => {
                 if self.editing.as_ref().is_some_and(|(editing, _)| editing == id) {
                     self.editing = None;
                 }
             }
-            UpstreamPurpose::Secret { .. } => {}
+            ServerRequestPurpose::Secret { .. } => {}
             _ => return,
         }
-        self.asked = None;
+        self.last_request = None;
     }
 
-    pub(super) fn refuse(&mut self, purpose: &UpstreamPurpose, refusal: Refusal) -> UpstreamOutcome {
+    pub(super) fn refuse(&mut self, purpose: &ServerRequestPurpose, refusal: Refusal) -> ServerPanelOutcome {
         match purpose {
-            UpstreamPurpose::Log(id) => self.log.lost(id),
-            UpstreamPurpose::Server { id, doing } => {
+            ServerRequestPurpose::Log(id) => self.log.clear_request(id),
+            ServerRequestPurpose::Server { id, doing } => {
                 let why = describe(&refusal);
                 let why = match doing {
                     ServerAction::Enabling => format!("The server was disabled again. {why}"),
                     _ => why,
                 };
                 self.refused = Some((id.clone(), why));
-                self.asked = None;
-                return UpstreamOutcome::Refused(refusal);
+                self.last_request = None;
+                return ServerPanelOutcome::Refused(refusal);
             }
-            UpstreamPurpose::Update(id) => match &mut self.editing {
+            ServerRequestPurpose::Update(id) => match &mut self.editing {
                 Some((editing, form)) if editing == id => form.refuse(refusal),
-                _ => return UpstreamOutcome::Refused(refusal),
+                _ => return ServerPanelOutcome::Refused(refusal),
             },
             _ => {}
         }
-        UpstreamOutcome::Nothing
+        ServerPanelOutcome::Nothing
     }
 
-    pub(super) fn show_ui(
-        &mut self,
-        ui: &mut Ui,
-        view: &FrameView<'_>,
-        id: &ServerId,
-        asking: &mut PendingUpstreamRequests,
-        actions: &mut Vec<WindowAction>,
-    ) {
-        let Some(server) = brief(view, id) else {
-            muted_ui(ui, view.theme, "Loading the server…");
+    pub(super) fn show_ui(&mut self, ui: &mut Ui, cx: &UpstreamsContext<'_>, id: &ServerId) {
+        let Some(server) = brief(cx.view, id) else {
+            muted_ui(ui, cx.view.theme, "Loading the server…");
             return;
         };
         self.new.take_if(|new| new == id);
         self.turn_to(server);
         let wanted = (server.id.clone(), server.stamp);
-        let details = UpstreamPurpose::Details(id.clone());
-        if self.asked.as_ref() != Some(&wanted) && !asking.is_open(&details) {
-            self.asked = Some(wanted);
-            asking.send(ShowServer { server: id.clone() }, details, UpstreamResponse::Server, actions);
+        let details = ServerRequestPurpose::Details(id.clone());
+        if self.last_request.as_ref() != Some(&wanted) && !cx.is_open(&details) {
+            self.last_request = Some(wanted);
+            cx.send(ShowServer { server: id.clone() }, details, ManagedServerResponse::Server);
         }
         egui::ScrollArea::vertical().id_salt(("server", &id.0)).auto_shrink([false, false]).show(ui, |ui| {
             ui.spacing_mut().item_spacing.y = 5.0;
-            self.header_ui(ui, view, server, asking, actions);
+            self.header_ui(ui, cx, server);
             if let Some((_, form)) = &mut self.editing {
                 return match form.show_ui(
                     ui,
-                    view,
+                    cx.view,
                     "Save changes",
-                    asking.is_open(&UpstreamPurpose::Update(id.clone())),
+                    cx.is_open(&ServerRequestPurpose::Update(id.clone())),
                 ) {
                     form::FormOutcome::Nothing => {}
                     form::FormOutcome::Left => self.editing = None,
                     form::FormOutcome::Filled(form) => {
-                        let (decision, purpose) =
-                            (UpdateServer { server: id.clone(), form }, UpstreamPurpose::Update(id.clone()));
-                        asking.send(decision, purpose, UpstreamResponse::Server, actions);
+                        let (decision, purpose) = (
+                            UpdateServer { server: id.clone(), form },
+                            ServerRequestPurpose::Update(id.clone()),
+                        );
+                        cx.send(decision, purpose, ManagedServerResponse::Server);
                     }
                 };
             }
-            if self.deleting.show_ui(ui, view, server) {
+            if self.deleting.show_ui(ui, cx.view, server) {
                 let (deleted, decision) = (id.clone(), DeleteServer { server: id.clone() });
-                let respond = move |()| UpstreamResponse::Deleted(deleted.clone());
-                asking.send(decision, UpstreamPurpose::Delete(id.clone()), respond, actions);
+                let respond = move |()| ManagedServerResponse::Deleted(deleted.clone());
+                cx.send(decision, ServerRequestPurpose::Delete(id.clone()), respond);
             }
-            self.attention_ui(ui, view, server, asking, actions);
+            self.attention_ui(ui, cx, server);
             self.tabs_ui(ui, server);
             let details = self.details.as_ref().filter(|details| details.brief.id == *id);
             match (self.tab, details) {
-                (ServerTab::Log, _) => self.log.show_ui(ui, view, server, asking, actions),
-                (_, None) => drop(muted_ui(ui, view.theme, "Loading details…")),
-                (ServerTab::Tools, Some(details)) => self.tools.show_ui(ui, view, details, asking, actions),
+                (ServerTab::Log, _) => self.log.show_ui(ui, cx, server),
+                (_, None) => drop(muted_ui(ui, cx.view.theme, "Loading details…")),
+                (ServerTab::Tools, Some(details)) => self.tools.show_ui(ui, cx, details),
                 (ServerTab::Configuration, Some(details)) => {
-                    if configuration::show_ui(ui, view, details, &mut self.typing, asking, actions) {
-                        self.editing = Some((id.clone(), ServerFormEditor::of(&details.form)));
+                    if configuration::show_ui(ui, cx, details, &mut self.secret_field) {
+                        self.editing = Some((id.clone(), ServerFormEditor::from_form(&details.form)));
                     }
                 }
             }
@@ -189,29 +184,22 @@ impl ServerPage {
 
     /// Clears the page when another server is opened.
     fn turn_to(&mut self, server: &ServerBrief) {
-        if self.log.is_of(&server.id) {
+        if self.log.is_for(&server.id) {
             return;
         }
-        self.log = ServerLogTab::of(&server.id);
-        (self.tools, self.typing, self.deleting) =
+        self.log = ServerLogTab::for_server(&server.id);
+        (self.tools, self.secret_field, self.deleting) =
             (ToolList::default(), SecretField::default(), DeleteServerPrompt::default());
         (self.editing, self.tab) = (None, ServerTab::default());
     }
 
-    fn header_ui(
-        &mut self,
-        ui: &mut Ui,
-        view: &FrameView<'_>,
-        server: &ServerBrief,
-        asking: &mut PendingUpstreamRequests,
-        actions: &mut Vec<WindowAction>,
-    ) {
-        let theme = view.theme;
+    fn header_ui(&mut self, ui: &mut Ui, cx: &UpstreamsContext<'_>, server: &ServerBrief) {
+        let theme = cx.view.theme;
         ui.horizontal_wrapped(|ui| {
             ui.spacing_mut().item_spacing = vec2(6.0, 4.0);
-            server_status::state_ui(ui, view, &server.state);
+            server_status::state_ui(ui, cx.view, &server.state);
             ui.label(RichText::new(line(&server.name)).heading());
-            let words = server_status::words(server, now());
+            let words = server_status::describe_status(server, unix_millis());
             ui.label(RichText::new(words).color(server_status::colour(theme, &server.state)));
         });
         ui.scope(|ui| {
@@ -219,14 +207,13 @@ impl ServerPage {
             ui.spacing_mut().button_padding = vec2(8.0, 2.0);
             ui.spacing_mut().interact_size.y = 24.0;
             ui.horizontal_wrapped(|ui| {
-                switch_ui(ui, server, asking, actions);
-                start_stop_ui(ui, server, false, asking, actions);
+                switch_ui(ui, server, cx);
+                start_stop_ui(ui, server, false, cx);
                 if server.state.is_connected() {
-                    let restart = ui.add_enabled(asking.doing(&server.id).is_none(), Button::new("Restart"));
+                    let restart = ui.add_enabled(cx.doing(&server.id).is_none(), Button::new("Restart"));
                     if restart.clicked() {
                         control(
-                            asking,
-                            actions,
+                            cx,
                             &server.id,
                             ServerAction::Starting,
                             RestartServer { server: server.id.clone() },
@@ -236,7 +223,7 @@ impl ServerPage {
                 let details = self.details.as_ref().filter(|details| details.brief.id == server.id);
                 let edit = ui.add_enabled(details.is_some() && self.editing.is_none(), Button::new("Edit…"));
                 if let Some(details) = details.filter(|_| edit.clicked()) {
-                    self.editing = Some((server.id.clone(), ServerFormEditor::of(&details.form)));
+                    self.editing = Some((server.id.clone(), ServerFormEditor::from_form(&details.form)));
                 }
                 if ui.button(RichText::new("Delete…").color(theme.danger)).clicked() {
                     self.deleting.begin();
@@ -253,54 +240,47 @@ impl ServerPage {
     }
 
     /// Boxes that need attention: refusals, start progress, missing secrets, approvals, failures.
-    fn attention_ui(
-        &mut self,
-        ui: &mut Ui,
-        view: &FrameView<'_>,
-        server: &ServerBrief,
-        asking: &mut PendingUpstreamRequests,
-        actions: &mut Vec<WindowAction>,
-    ) {
-        let theme = view.theme;
+    fn attention_ui(&mut self, ui: &mut Ui, cx: &UpstreamsContext<'_>, server: &ServerBrief) {
+        let theme = cx.view.theme;
         if let Some((_, why)) = self.refused.as_ref().filter(|(id, _)| *id == server.id) {
-            notice_ui(ui, view, ProblemSeverity::Error, &paragraph(why));
+            notice_ui(ui, cx.view, ProblemSeverity::Error, &paragraph(why));
         }
         match &server.state {
             ServerState::Starting(phase) => {
-                box_ui(ui, view, |ui| {
-                    steps_ui(ui, view, *phase);
+                box_ui(ui, cx.view, |ui| {
+                    steps_ui(ui, cx.view, *phase);
                     if !server.last_lines.is_empty() {
-                        lines_ui(ui, view, &server.last_lines);
+                        lines_ui(ui, cx.view, &server.last_lines);
                     }
                 });
             }
             ServerState::NeedsCredentials { missing } => {
-                box_ui(ui, view, |ui| {
+                box_ui(ui, cx.view, |ui| {
                     ui.label("The server cannot start until these secrets are set.");
                     for part in missing {
-                        self.typing.secret_ui(ui, view, part, false, |secret| {
+                        self.secret_field.secret_ui(ui, cx.view, part, false, |secret| {
                             let part = part.clone();
                             let decision = SetServerSecret { server: server.id.clone(), part, secret };
-                            let purpose = UpstreamPurpose::Secret { id: Some(server.id.clone()) };
-                            asking.send(decision, purpose, UpstreamResponse::Server, actions);
+                            let purpose = ServerRequestPurpose::Secret { id: Some(server.id.clone()) };
+                            cx.send(decision, purpose, ManagedServerResponse::Server);
                         });
                     }
                     muted_ui(ui, theme, "Then start the server.");
                 });
             }
             ServerState::NeedsApproval => {
-                box_ui(ui, view, |ui| {
-                    let tools = counted(usize::try_from(server.waiting).unwrap_or(usize::MAX), "tool");
+                box_ui(ui, cx.view, |ui| {
+                    let tools = count_noun(usize::try_from(server.waiting).unwrap_or(usize::MAX), "tool");
                     ui.label(format!(
                         "The server is running. Agents cannot use it until you review {tools}."
                     ));
                     if ui.button("Review tools").clicked() {
                         self.tab = ServerTab::Tools;
-                        self.tools.look_at_new();
+                        self.tools.begin_tool_review();
                     }
                 });
             }
-            _ => self.failure_ui(ui, view, server),
+            _ => self.failure_ui(ui, cx.view, server),
         }
     }
 
@@ -364,26 +344,20 @@ fn steps_ui(ui: &mut Ui, view: &FrameView<'_>, now: StartPhase) {
 
 /// Starts, stops or disables a server.
 fn control<R: Request<Response = ServerDetails>>(
-    asking: &mut PendingUpstreamRequests,
-    actions: &mut Vec<WindowAction>,
+    cx: &UpstreamsContext<'_>,
     server: &ServerId,
     doing: ServerAction,
     request: R,
 ) where
     WindowRequest: From<R::Frame>,
 {
-    let purpose = UpstreamPurpose::Server { id: server.clone(), doing };
-    asking.send(request, purpose, UpstreamResponse::Server, actions);
+    let purpose = ServerRequestPurpose::Server { id: server.clone(), doing };
+    cx.send(request, purpose, ManagedServerResponse::Server);
 }
 
 /// The switch. Enabling lets a program run, so it is a decision. Main disables the server again when the start fails.
-pub(super) fn switch_ui(
-    ui: &mut Ui,
-    server: &ServerBrief,
-    asking: &mut PendingUpstreamRequests,
-    actions: &mut Vec<WindowAction>,
-) {
-    let doing = asking.doing(&server.id);
+pub(super) fn switch_ui(ui: &mut Ui, server: &ServerBrief, cx: &UpstreamsContext<'_>) {
+    let doing = cx.doing(&server.id);
     let mut on = match doing {
         Some(ServerAction::Enabling) => true,
         Some(ServerAction::Disabling) => false,
@@ -403,26 +377,14 @@ pub(super) fn switch_ui(
     }
     if on {
         let enable = EnableServer { server: server.id.clone() };
-        control(asking, actions, &server.id, ServerAction::Enabling, enable);
+        control(cx, &server.id, ServerAction::Enabling, enable);
     } else {
-        control(
-            asking,
-            actions,
-            &server.id,
-            ServerAction::Disabling,
-            DisableServer { server: server.id.clone() },
-        );
+        control(cx, &server.id, ServerAction::Disabling, DisableServer { server: server.id.clone() });
     }
 }
 
 /// The next action. `named` adds the server name to the button's accessible name, for use in a list.
-pub(super) fn start_stop_ui(
-    ui: &mut Ui,
-    server: &ServerBrief,
-    named: bool,
-    asking: &mut PendingUpstreamRequests,
-    actions: &mut Vec<WindowAction>,
-) {
+pub(super) fn start_stop_ui(ui: &mut Ui, server: &ServerBrief, named: bool, cx: &UpstreamsContext<'_>) {
     if !server.enabled {
         return;
     }
@@ -432,50 +394,26 @@ pub(super) fn start_stop_ui(
         let name = if named { format!("{word} {}", line(&server.name)) } else { word.to_owned() };
         button.accessible_name(name).clicked()
     };
-    let is_free = asking.doing(&server.id).is_none();
+    let is_free = cx.doing(&server.id).is_none();
     match &server.state {
         ServerState::Disabled | ServerState::Stopping => {}
         ServerState::Stopped | ServerState::Error | ServerState::NeedsCredentials { .. } => {
             if ui.add_enabled_ui(is_free, |ui| button(ui, "Start")).inner {
-                control(
-                    asking,
-                    actions,
-                    &server.id,
-                    ServerAction::Starting,
-                    StartServer { server: server.id.clone() },
-                );
+                control(cx, &server.id, ServerAction::Starting, StartServer { server: server.id.clone() });
             }
         }
         ServerState::Backoff { .. } => {
             if ui.add_enabled_ui(is_free, |ui| button(ui, "Try now")).inner {
-                control(
-                    asking,
-                    actions,
-                    &server.id,
-                    ServerAction::Starting,
-                    RestartServer { server: server.id.clone() },
-                );
+                control(cx, &server.id, ServerAction::Starting, RestartServer { server: server.id.clone() });
             }
             if !named && button(ui, "Stop") {
-                control(
-                    asking,
-                    actions,
-                    &server.id,
-                    ServerAction::Stopping,
-                    StopServer { server: server.id.clone() },
-                );
+                control(cx, &server.id, ServerAction::Stopping, StopServer { server: server.id.clone() });
             }
         }
         // Also during a start, because the start itself may hang.
         ServerState::Starting(_) | ServerState::Running | ServerState::NeedsApproval => {
             if button(ui, "Stop") {
-                control(
-                    asking,
-                    actions,
-                    &server.id,
-                    ServerAction::Stopping,
-                    StopServer { server: server.id.clone() },
-                );
+                control(cx, &server.id, ServerAction::Stopping, StopServer { server: server.id.clone() });
             }
         }
     }

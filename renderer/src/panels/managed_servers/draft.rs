@@ -25,7 +25,7 @@ pub(super) struct DraftValue {
 }
 
 impl DraftValue {
-    fn of(value: &VariableValue) -> Self {
+    fn from_value(value: &VariableValue) -> Self {
         match value {
             VariableValue::Missing => Self { is_missing: true, ..Self::default() },
             VariableValue::Plain(text) => Self { text: text.clone(), ..Self::default() },
@@ -36,7 +36,7 @@ impl DraftValue {
         }
     }
 
-    fn filled(&self) -> VariableValue {
+    fn to_value(&self) -> VariableValue {
         match (self.is_secret, self.text.is_empty()) {
             (true, false) => VariableValue::Typed(TypedSecret(self.text.clone())),
             (true, true) => VariableValue::Secret { set: self.is_set },
@@ -73,15 +73,17 @@ pub(super) struct ServerDraft {
 }
 
 impl ServerDraft {
-    pub(super) fn of(form: &ServerForm) -> Self {
+    pub(super) fn from_form(form: &ServerForm) -> Self {
         let (auth, header, auth_value) = match &form.auth {
             AuthForm::None => (DraftAuthKind::None, String::new(), DraftValue::default()),
-            AuthForm::Bearer(value) => (DraftAuthKind::Bearer, String::new(), DraftValue::of(value)),
-            AuthForm::Header { name, value } => (DraftAuthKind::Header, name.clone(), DraftValue::of(value)),
+            AuthForm::Bearer(value) => (DraftAuthKind::Bearer, String::new(), DraftValue::from_value(value)),
+            AuthForm::Header { name, value } => {
+                (DraftAuthKind::Header, name.clone(), DraftValue::from_value(value))
+            }
         };
         let variable = |variable: &VariableForm| DraftVariable {
             name: variable.name.clone(),
-            value: DraftValue::of(&variable.value),
+            value: DraftValue::from_value(&variable.value),
             required: variable.required,
             description: variable.description.clone(),
         };
@@ -105,20 +107,20 @@ impl ServerDraft {
     }
 
     /// The form to send. Fields that do not apply to the package kind are omitted.
-    pub(super) fn filled(&self) -> ServerForm {
+    pub(super) fn to_form(&self) -> ServerForm {
         let given = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
         let is_program = self.kind != PackageKind::Http;
         let auth = match self.auth {
             _ if is_program => AuthForm::None,
             DraftAuthKind::None => AuthForm::None,
-            DraftAuthKind::Bearer => AuthForm::Bearer(self.auth_value.filled()),
+            DraftAuthKind::Bearer => AuthForm::Bearer(self.auth_value.to_value()),
             DraftAuthKind::Header => {
-                AuthForm::Header { name: self.header.trim().to_owned(), value: self.auth_value.filled() }
+                AuthForm::Header { name: self.header.trim().to_owned(), value: self.auth_value.to_value() }
             }
         };
         let variable = |variable: &DraftVariable| VariableForm {
             name: variable.name.trim().to_owned(),
-            value: variable.value.filled(),
+            value: variable.value.to_value(),
             required: variable.required,
             description: variable.description.clone(),
         };
@@ -140,7 +142,7 @@ impl ServerDraft {
     }
 
     /// Describes the first missing input. Main validates the whole form again.
-    pub(super) fn missing(&self) -> Option<String> {
+    pub(super) fn missing_field(&self) -> Option<String> {
         if self.name.trim().is_empty() {
             return Some("Enter a name.".to_owned());
         }
@@ -159,7 +161,7 @@ impl ServerDraft {
         if self.variables.iter().any(|variable| variable.name.trim().is_empty()) {
             return Some("Enter a name for every variable.".to_owned());
         }
-        let waits = |variable: &&DraftVariable| variable.required && self.waits_for(&variable.value);
+        let waits = |variable: &&DraftVariable| variable.required && self.is_waiting_for(&variable.value);
         let waiting: Vec<String> =
             self.variables.iter().filter(waits).map(|variable| line(variable.name.trim())).collect();
         (!waiting.is_empty()).then(|| format!("Enter a value for {}.", waiting.join(", ")))
@@ -169,12 +171,12 @@ impl ServerDraft {
         if self.auth == DraftAuthKind::Header && self.header.trim().is_empty() {
             return Some("Enter a header name.".to_owned());
         }
-        let waits = self.auth != DraftAuthKind::None && self.waits_for(&self.auth_value);
+        let waits = self.auth != DraftAuthKind::None && self.is_waiting_for(&self.auth_value);
         waits.then(|| "Enter the token.".to_owned())
     }
 
     /// Returns whether the value is still required. Secrets may be set later, except those that a registry entry requires.
-    fn waits_for(&self, value: &DraftValue) -> bool {
+    fn is_waiting_for(&self, value: &DraftValue) -> bool {
         let may_wait = value.is_set || (value.is_secret && self.registry.is_none());
         value.text.is_empty() && !may_wait
     }
@@ -203,24 +205,24 @@ mod tests {
             variable("C", VariableValue::Secret { set: false }),
             variable("D", VariableValue::Missing),
         ];
-        assert_eq!(ServerDraft::of(&form).filled(), form);
+        assert_eq!(ServerDraft::from_form(&form).to_form(), form);
         let mut web = ServerForm::new(PackageKind::Http);
         web.auth = AuthForm::Header { name: "X-Key".to_owned(), value: VariableValue::Secret { set: true } };
-        assert_eq!(ServerDraft::of(&web).filled(), web);
+        assert_eq!(ServerDraft::from_form(&web).to_form(), web);
     }
 
     #[test]
     fn what_belongs_to_another_kind_is_left_out() {
-        let mut draft = ServerDraft::of(&ServerForm::new(PackageKind::Pypi));
+        let mut draft = ServerDraft::from_form(&ServerForm::new(PackageKind::Pypi));
         (draft.runtime, draft.command, draft.folder) =
             ("uvx".to_owned(), "serve".to_owned(), "/srv".to_owned());
         draft.variables.push(DraftVariable { name: "A".to_owned(), ..DraftVariable::default() });
         draft.kind = PackageKind::Http;
-        let form = draft.filled();
+        let form = draft.to_form();
         assert_eq!((form.runtime, form.command, form.folder, form.variables.len()), (None, None, None, 0));
         draft.kind = PackageKind::Pypi;
-        assert_eq!(draft.filled().command.as_deref(), Some("serve"), "and is there again");
-        assert!(draft.missing().is_some());
+        assert_eq!(draft.to_form().command.as_deref(), Some("serve"), "and is there again");
+        assert!(draft.missing_field().is_some());
     }
 
     #[test]
@@ -234,18 +236,18 @@ mod tests {
             required: true,
             description: None,
         }];
-        assert_eq!(ServerDraft::of(&form).missing(), None, "by hand it may be given later");
+        assert_eq!(ServerDraft::from_form(&form).missing_field(), None, "by hand it may be given later");
         form.registry = Some(("io.example/timer".to_owned(), "1".to_owned()));
-        let mut draft = ServerDraft::of(&form);
-        assert_eq!(draft.missing().as_deref(), Some("Enter a value for KEY."));
+        let mut draft = ServerDraft::from_form(&form);
+        assert_eq!(draft.missing_field().as_deref(), Some("Enter a value for KEY."));
         draft.variables[0].value.text = "hunter2".to_owned();
-        assert_eq!(draft.missing(), None);
+        assert_eq!(draft.missing_field(), None);
         let mut web = ServerForm::new(PackageKind::Http);
         (web.name, web.identifier, web.registry) =
             (form.name, "https://example.org/mcp".to_owned(), form.registry);
         web.auth = AuthForm::Bearer(secret);
-        assert_eq!(ServerDraft::of(&web).missing().as_deref(), Some("Enter the token."));
+        assert_eq!(ServerDraft::from_form(&web).missing_field().as_deref(), Some("Enter the token."));
         web.auth = AuthForm::Bearer(VariableValue::Secret { set: true });
-        assert_eq!(ServerDraft::of(&web).missing(), None, "what is kept stays");
+        assert_eq!(ServerDraft::from_form(&web).missing_field(), None, "what is kept stays");
     }
 }

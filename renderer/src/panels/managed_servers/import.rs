@@ -2,19 +2,19 @@
 
 use super::{
     box_ui, describe, notice_ui,
-    pending_requests::{PendingUpstreamRequests, UpstreamPurpose},
+    pending_requests::{ServerRequestPurpose, UpstreamsContext},
 };
 use crate::{
-    view::{FrameView, UpstreamResponse, WindowAction},
+    view::{FrameView, ManagedServerResponse},
     widgets::{focus_stroke, muted_ui},
     wording::line,
 };
 use egui::{Button, Label, RichText, TextEdit, Ui};
-use shared_protocol::text::counted;
 use shared_protocol::{
     Refusal,
     messages::ProblemSeverity,
     requests::{ImportServers, ListImportSources, PreviewServerImport},
+    text::count_noun,
     upstreams::{
         AuthForm, ImportSource, ImportedServerView, MAX_UPSTREAM_TEXT_BYTES, ServerImportInput,
         ServerImportPreview, TypedSecret, VariableValue,
@@ -40,7 +40,7 @@ pub(super) struct ServerImportForm {
 struct ImportPreview {
     view: ServerImportPreview,
     /// One flag per server.
-    chosen: Vec<bool>,
+    selected: Vec<bool>,
 }
 
 impl ServerImportForm {
@@ -50,7 +50,8 @@ impl ServerImportForm {
 
     pub(super) fn receive(&mut self, view: ServerImportPreview) {
         let chosen = view.servers.iter().map(|server| !server.known).collect();
-        (self.preview, self.waiting, self.refused) = (Some(ImportPreview { view, chosen }), false, None);
+        (self.preview, self.waiting, self.refused) =
+            (Some(ImportPreview { view, selected: chosen }), false, None);
     }
 
     pub(super) fn is_waiting(&self) -> bool {
@@ -61,32 +62,20 @@ impl ServerImportForm {
         (self.waiting, self.refused) = (false, Some(describe(refusal)));
     }
 
-    fn look(
-        &mut self,
-        source: ServerImportInput,
-        asking: &mut PendingUpstreamRequests,
-        actions: &mut Vec<WindowAction>,
-    ) {
+    fn look(&mut self, source: ServerImportInput, cx: &UpstreamsContext<'_>) {
         (self.preview, self.refused, self.waiting) = (None, None, true);
         self.source = Some(source.clone());
-        asking.send(
+        cx.send(
             PreviewServerImport { source },
-            UpstreamPurpose::Preview,
-            UpstreamResponse::Preview,
-            actions,
+            ServerRequestPurpose::Preview,
+            ManagedServerResponse::Preview,
         );
     }
 
-    pub(super) fn paste_ui(
-        &mut self,
-        ui: &mut Ui,
-        view: &FrameView<'_>,
-        asking: &mut PendingUpstreamRequests,
-        actions: &mut Vec<WindowAction>,
-    ) -> bool {
+    pub(super) fn paste_ui(&mut self, ui: &mut Ui, cx: &UpstreamsContext<'_>) -> bool {
         muted_ui(
             ui,
-            view.theme,
+            cx.view.theme,
             "The configuration of another client: mcpServers, servers, or a single server. Comments are allowed.",
         );
         let before = self.text.len();
@@ -100,7 +89,7 @@ impl ServerImportForm {
         egui::ScrollArea::vertical().id_salt("pasted").max_height(tallest).min_scrolled_height(tallest).show(
             ui,
             |ui| {
-                focus_stroke(ui, view.theme, |ui| ui.add(edit)).accessible_name("Pasted JSON");
+                focus_stroke(ui, cx.view.theme, |ui| ui.add(edit)).accessible_name("Pasted JSON");
             },
         );
         if self.text.len() != before {
@@ -114,28 +103,22 @@ impl ServerImportForm {
             left = ui.button("Cancel").clicked();
         });
         if looks {
-            self.look(ServerImportInput::Text(TypedSecret(self.text.clone())), asking, actions);
+            self.look(ServerImportInput::Text(TypedSecret(self.text.clone())), cx);
         }
-        self.preview_ui(ui, view, asking, actions);
+        self.preview_ui(ui, cx);
         if left {
             *self = Self::default();
         }
         left
     }
 
-    pub(super) fn programs_ui(
-        &mut self,
-        ui: &mut Ui,
-        view: &FrameView<'_>,
-        asking: &mut PendingUpstreamRequests,
-        actions: &mut Vec<WindowAction>,
-    ) -> bool {
+    pub(super) fn programs_ui(&mut self, ui: &mut Ui, cx: &UpstreamsContext<'_>) -> bool {
         if !std::mem::replace(&mut self.has_asked, true) {
-            asking.send(ListImportSources {}, UpstreamPurpose::Sources, UpstreamResponse::Sources, actions);
+            cx.send(ListImportSources {}, ServerRequestPurpose::Sources, ManagedServerResponse::Sources);
         }
         let mut looked = None;
         match &self.sources {
-            None => drop(muted_ui(ui, view.theme, "Looking for configurations…")),
+            None => drop(muted_ui(ui, cx.view.theme, "Looking for configurations…")),
             Some(sources) if sources.is_empty() => {
                 let text = "No configuration of Claude Desktop, Claude Code, VS Code or Cursor found. Paste one instead.";
                 ui.add(Label::new(text).wrap());
@@ -153,7 +136,7 @@ impl ServerImportForm {
                         {
                             looked = Some(ServerImportInput::File(source.path.clone()));
                         }
-                        muted_ui(ui, view.theme, line(&source.path));
+                        muted_ui(ui, cx.view.theme, line(&source.path));
                     });
                 }
             }
@@ -168,56 +151,50 @@ impl ServerImportForm {
             self.sources = None;
         }
         if let Some(source) = looked {
-            self.look(source, asking, actions);
+            self.look(source, cx);
         }
-        self.preview_ui(ui, view, asking, actions);
+        self.preview_ui(ui, cx);
         if left {
             *self = Self::default();
         }
         left
     }
 
-    fn preview_ui(
-        &mut self,
-        ui: &mut Ui,
-        view: &FrameView<'_>,
-        asking: &mut PendingUpstreamRequests,
-        actions: &mut Vec<WindowAction>,
-    ) {
+    fn preview_ui(&mut self, ui: &mut Ui, cx: &UpstreamsContext<'_>) {
         if let Some(why) = &self.refused {
-            notice_ui(ui, view, ProblemSeverity::Error, why);
+            notice_ui(ui, cx.view, ProblemSeverity::Error, why);
         }
         let Some(preview) = &mut self.preview else { return };
         let servers = &preview.view.servers;
         if servers.is_empty() && preview.view.refused.is_empty() {
             ui.label("No servers to import.");
         }
-        for (server, chosen) in servers.iter().zip(&mut preview.chosen).take(MAX_LISTED_SERVERS) {
-            server_ui(ui, view, server, chosen);
+        for (server, chosen) in servers.iter().zip(&mut preview.selected).take(MAX_LISTED_SERVERS) {
+            server_ui(ui, cx.view, server, chosen);
         }
         for (name, why) in preview.view.refused.iter().take(MAX_LISTED_SERVERS) {
             notice_ui(
                 ui,
-                view,
+                cx.view,
                 ProblemSeverity::Warning,
                 &format!("{} cannot be imported: {}", line(name), line(why)),
             );
         }
         for (name, why) in preview.view.skipped.iter().take(MAX_LISTED_SERVERS) {
-            muted_ui(ui, view.theme, format!("{} is skipped: {}", line(name), line(why)));
+            muted_ui(ui, cx.view.theme, format!("{} is skipped: {}", line(name), line(why)));
         }
         let names: Vec<String> = servers
             .iter()
-            .zip(&preview.chosen)
+            .zip(&preview.selected)
             .filter(|(_, chosen)| **chosen)
             .map(|(server, _)| server.form.name.clone())
             .collect();
         if servers.is_empty() {
             return;
         }
-        let theme = view.theme;
-        let text = format!("Import {} as disabled", counted(names.len(), "server"));
-        let is_ready = !names.is_empty() && !asking.is_open(&UpstreamPurpose::Import);
+        let theme = cx.view.theme;
+        let text = format!("Import {} as disabled", count_noun(names.len(), "server"));
+        let is_ready = !names.is_empty() && !cx.is_open(&ServerRequestPurpose::Import);
         let button = if is_ready {
             Button::new(RichText::new(text).color(theme.accent_text)).fill(theme.accent)
         } else {
@@ -226,11 +203,10 @@ impl ServerImportForm {
         if ui.add_enabled(is_ready, button).clicked()
             && let Some(source) = self.source.clone()
         {
-            asking.send(
+            cx.send(
                 ImportServers { source, names },
-                UpstreamPurpose::Import,
-                UpstreamResponse::Imported,
-                actions,
+                ServerRequestPurpose::Import,
+                ManagedServerResponse::Imported,
             );
         }
     }

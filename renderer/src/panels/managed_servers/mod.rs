@@ -23,21 +23,21 @@ mod tool;
 mod tool_call;
 mod tools;
 
-pub(crate) use pending_requests::UpstreamOutcome;
+pub(crate) use pending_requests::ServerPanelOutcome;
 
 use crate::{
-    view::{FrameView, UpstreamResponse, WindowAction},
+    view::{FrameView, ManagedServerResponse},
     widgets::{empty_state_ui, paint_severity},
 };
 use add::AddServerPage;
 use egui::{CornerRadius, Frame, Label, Margin, RichText, Sense, Ui, Vec2, vec2};
-use pending_requests::{PendingUpstreamRequests, UpstreamPurpose};
+use pending_requests::{PendingServerRequests, ServerRequestPurpose, UpstreamsContext};
 use server::ServerPage;
 use shared_protocol::{
     Refusal,
     messages::ProblemSeverity,
     requests::ImportedServers,
-    upstreams::{ServerBrief, ServerId, ServerState, UpstreamsView},
+    upstreams::{ManagedServersView, ServerBrief, ServerId, ServerState},
 };
 
 /// Below this width the panel shows either the list or the selected page.
@@ -55,7 +55,7 @@ pub(crate) enum AddServerMethod {
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-enum UpstreamsPage {
+enum ManagedServersPage {
     /// The list, with the first server beside it where there is space.
     #[default]
     List,
@@ -66,22 +66,22 @@ enum UpstreamsPage {
 }
 
 #[derive(Default)]
-pub(crate) struct UpstreamsPanel {
-    asking: PendingUpstreamRequests,
-    shown: UpstreamsPage,
+pub(crate) struct ManagedServersPanel {
+    pending: PendingServerRequests,
+    open_page: ManagedServersPage,
     page: ServerPage,
     manifest: manifest::ManifestPage,
     add: AddServerPage,
 }
 
 /// The number of servers and manifests that need attention.
-pub(crate) fn wanting(view: &UpstreamsView) -> usize {
-    let servers = view.servers.iter().filter(|server| server_status::wants_a_person(server)).count();
-    servers + view.manifests.iter().filter(|manifest| manifest::wants_a_person(manifest)).count()
+pub(crate) fn count_needing_attention(view: &ManagedServersView) -> usize {
+    let servers = view.servers.iter().filter(|server| server_status::needs_attention(server)).count();
+    servers + view.manifests.iter().filter(|manifest| manifest::needs_attention(manifest)).count()
 }
 
-impl UpstreamsPanel {
-    pub(crate) fn show_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>) {
+impl ManagedServersPanel {
+    pub(crate) fn show_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>) {
         if let Some(problem) = &view.upstreams.problem {
             notice_ui(ui, view, ProblemSeverity::Error, problem);
         }
@@ -89,58 +89,57 @@ impl UpstreamsPanel {
         let is_empty = view.upstreams.servers.is_empty()
             && view.upstreams.manifests.is_empty()
             && view.upstreams.unreadable.is_empty();
-        if is_empty && self.shown != UpstreamsPage::Add {
+        if is_empty && self.open_page != ManagedServersPage::Add {
             return self.empty_ui(ui, view);
         }
         let room = ui.available_rect_before_wrap();
         if room.width() < TWO_COLUMN_WIDTH {
-            return match self.shown {
-                UpstreamsPage::List => self.list_ui(ui, view, &UpstreamsPage::List, actions),
-                _ => self.page_ui(ui, view, true, actions),
+            return match self.open_page {
+                ManagedServersPage::List => self.list_ui(ui, view, &ManagedServersPage::List),
+                _ => self.page_ui(ui, view, true),
             };
         }
         let (left, right) = room.split_left_right_at_x(room.left() + LIST_WIDTH);
         let column =
             |rect| egui::UiBuilder::new().max_rect(rect).layout(egui::Layout::top_down(egui::Align::Min));
         ui.scope_builder(column(left.with_max_x(left.right() - 8.0)), |ui| {
-            let lit = self.in_sight(view.upstreams);
-            self.list_ui(ui, view, &lit, actions);
+            let lit = self.current_page(view.upstreams);
+            self.list_ui(ui, view, &lit);
         });
         ui.painter().vline(left.right(), room.y_range(), egui::Stroke::new(1.0, view.theme.border));
         let right = right.with_min_x(right.left() + 10.0);
-        ui.scope_builder(column(right), |ui| self.page_ui(ui, view, false, actions));
+        ui.scope_builder(column(right), |ui| self.page_ui(ui, view, false));
     }
 
     /// The selected page. `alone` adds a button back to the list.
-    fn page_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, alone: bool, actions: &mut Vec<WindowAction>) {
+    fn page_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, alone: bool) {
+        let cx = &UpstreamsContext { view, asking: &self.pending };
         let is_back = alone && ui.button("Back to list").clicked();
-        match self.in_sight(view.upstreams) {
-            UpstreamsPage::List => {
+        match self.current_page(view.upstreams) {
+            ManagedServersPage::List => {
                 let text = "Select a server or a manifest to see its tools.";
                 empty_state_ui(ui, view.theme, "Nothing selected", text);
             }
-            UpstreamsPage::Server(id) => self.page.show_ui(ui, view, &id, &mut self.asking, actions),
-            UpstreamsPage::Manifest(path) => {
-                self.manifest.show_ui(ui, view, &path, &mut self.asking, actions)
-            }
-            UpstreamsPage::Add => {
-                if self.add.show_ui(ui, view, &mut self.asking, actions) {
-                    self.shown = UpstreamsPage::List;
+            ManagedServersPage::Server(id) => self.page.show_ui(ui, cx, &id),
+            ManagedServersPage::Manifest(path) => self.manifest.show_ui(ui, cx, &path),
+            ManagedServersPage::Add => {
+                if self.add.show_ui(ui, cx) {
+                    self.open_page = ManagedServersPage::List;
                 }
             }
         }
         if is_back {
-            self.shown = UpstreamsPage::List;
+            self.open_page = ManagedServersPage::List;
         }
     }
 
     /// The page beside the list; the first server until a person selects one.
-    fn in_sight(&self, view: &UpstreamsView) -> UpstreamsPage {
-        match &self.shown {
-            UpstreamsPage::List => view
+    fn current_page(&self, view: &ManagedServersView) -> ManagedServersPage {
+        match &self.open_page {
+            ManagedServersPage::List => view
                 .servers
                 .first()
-                .map_or(UpstreamsPage::List, |server| UpstreamsPage::Server(server.id.clone())),
+                .map_or(ManagedServersPage::List, |server| ManagedServersPage::Server(server.id.clone())),
             shown => shown.clone(),
         }
     }
@@ -169,109 +168,115 @@ impl UpstreamsPanel {
     }
 
     pub(crate) fn open(&mut self, server: ServerId) {
-        self.shown = UpstreamsPage::Server(server);
+        self.open_page = ManagedServersPage::Server(server);
     }
 
     pub(crate) fn add(&mut self, way: AddServerMethod) {
         self.add.begin(way);
-        self.shown = UpstreamsPage::Add;
+        self.open_page = ManagedServersPage::Add;
     }
 
     /// Clears the panel for another workspace. Pending requests stay, so that their answers are still matched.
     pub(crate) fn reset(&mut self) {
-        *self = Self { asking: std::mem::take(&mut self.asking), ..Self::default() };
+        *self = Self { pending: std::mem::take(&mut self.pending), ..Self::default() };
     }
 
-    fn forget_what_is_gone(&mut self, view: &UpstreamsView) {
-        let is_there = match &self.shown {
-            UpstreamsPage::Server(id) => {
+    fn forget_what_is_gone(&mut self, view: &ManagedServersView) {
+        let is_there = match &self.open_page {
+            ManagedServersPage::Server(id) => {
                 view.servers.iter().any(|server| server.id == *id) || self.page.is_new(id)
             }
-            UpstreamsPage::Manifest(path) => view.manifests.iter().any(|manifest| manifest.path == *path),
-            UpstreamsPage::List | UpstreamsPage::Add => true,
+            ManagedServersPage::Manifest(path) => {
+                view.manifests.iter().any(|manifest| manifest.path == *path)
+            }
+            ManagedServersPage::List | ManagedServersPage::Add => true,
         };
         if !is_there {
-            self.shown = UpstreamsPage::List;
+            self.open_page = ManagedServersPage::List;
         }
     }
 
     /// Takes the response to a request of the panel.
-    pub(crate) fn receive(&mut self, request: u64, response: UpstreamResponse) -> UpstreamOutcome {
-        let Some(purpose) = self.asking.close(request) else { return UpstreamOutcome::Nothing };
+    pub(crate) fn receive(&mut self, request: u64, response: ManagedServerResponse) -> ServerPanelOutcome {
+        let Some(purpose) = self.pending.close(request) else { return ServerPanelOutcome::Nothing };
         match response {
-            UpstreamResponse::Server(details) => {
-                self.page.done(&purpose);
+            ManagedServerResponse::Server(details) => {
+                self.page.handle_success(&purpose);
                 self.page.receive(details);
             }
-            UpstreamResponse::Done => {
-                self.page.done(&purpose);
-                self.manifest.done(&purpose);
+            ManagedServerResponse::Done => {
+                self.page.handle_success(&purpose);
+                self.manifest.handle_success(&purpose);
             }
-            UpstreamResponse::Log(id, part) => self.page.receive_log(&id, part),
-            UpstreamResponse::Called(tool, result) => self.page.receive_call(&tool, Ok(result)),
-            UpstreamResponse::Sources(sources) => self.add.receive_sources(sources),
-            UpstreamResponse::Preview(view) => self.add.receive_preview(view),
-            UpstreamResponse::Registry(found) => self.add.receive_registry(found),
-            UpstreamResponse::Imported(ImportedServers { servers, refused }) => {
-                return self.imported(&servers, refused);
+            ManagedServerResponse::Log(id, part) => self.page.receive_log(&id, part),
+            ManagedServerResponse::Called(tool, result) => self.page.receive_call(&tool, Ok(result)),
+            ManagedServerResponse::Sources(sources) => self.add.receive_sources(sources),
+            ManagedServerResponse::Preview(view) => self.add.receive_preview(view),
+            ManagedServerResponse::Registry(found) => self.add.receive_registry(found),
+            ManagedServerResponse::Imported(ImportedServers { servers, refused }) => {
+                return self.handle_imported(&servers, refused);
             }
-            UpstreamResponse::Added(details) => {
+            ManagedServerResponse::Added(details) => {
                 let name = details.brief.name.clone();
                 self.add = AddServerPage::default();
-                self.shown = UpstreamsPage::Server(details.brief.id.clone());
+                self.open_page = ManagedServersPage::Server(details.brief.id.clone());
                 self.page.expect(&details.brief.id);
                 self.page.receive(details);
                 let next = "The server is disabled. Check what it runs, then enable it.".to_owned();
-                return UpstreamOutcome::Notify(format!("Added {name}"), vec![next]);
+                return ServerPanelOutcome::Notify(format!("Added {name}"), vec![next]);
             }
-            UpstreamResponse::Deleted(id) => {
-                self.page.forget(&id);
-                if self.shown == UpstreamsPage::Server(id) {
-                    self.shown = UpstreamsPage::List;
+            ManagedServerResponse::Deleted(id) => {
+                self.page.close_server(&id);
+                if self.open_page == ManagedServersPage::Server(id) {
+                    self.open_page = ManagedServersPage::List;
                 }
                 let message = "Deleted the server, its approvals and its secrets".to_owned();
-                return UpstreamOutcome::Notify(message, Vec::new());
+                return ServerPanelOutcome::Notify(message, Vec::new());
             }
-            UpstreamResponse::Refused(refusal) => return self.refused(purpose, refusal),
+            ManagedServerResponse::Refused(refusal) => return self.handle_refusal(purpose, refusal),
         }
-        UpstreamOutcome::Nothing
+        ServerPanelOutcome::Nothing
     }
 
-    fn imported(&mut self, servers: &[ServerBrief], refused: Vec<(String, String)>) -> UpstreamOutcome {
+    fn handle_imported(
+        &mut self,
+        servers: &[ServerBrief],
+        refused: Vec<(String, String)>,
+    ) -> ServerPanelOutcome {
         if let Some(first) = servers.first() {
             self.page.expect(&first.id);
-            self.shown = UpstreamsPage::Server(first.id.clone());
+            self.open_page = ManagedServersPage::Server(first.id.clone());
             self.add = AddServerPage::default();
         }
-        let what = shared_protocol::text::counted(servers.len(), "server");
+        let what = shared_protocol::text::count_noun(servers.len(), "server");
         let mut more: Vec<String> =
             refused.into_iter().map(|(name, why)| format!("{name} was skipped: {why}")).collect();
         more.push("Imported servers are disabled. Check what they run, then enable them.".to_owned());
-        UpstreamOutcome::Notify(format!("Imported {what}"), more)
+        ServerPanelOutcome::Notify(format!("Imported {what}"), more)
     }
 
     /// Shows the refusal on the page it belongs to, or as a toast when that page is not visible.
-    fn refused(&mut self, purpose: UpstreamPurpose, refusal: Refusal) -> UpstreamOutcome {
+    fn handle_refusal(&mut self, purpose: ServerRequestPurpose, refusal: Refusal) -> ServerPanelOutcome {
         match purpose {
-            UpstreamPurpose::Details(_)
-            | UpstreamPurpose::Log(_)
-            | UpstreamPurpose::Server { .. }
-            | UpstreamPurpose::Update(_) => self.page.refuse(&purpose, refusal),
-            UpstreamPurpose::Add
-            | UpstreamPurpose::Sources
-            | UpstreamPurpose::Preview
-            | UpstreamPurpose::Import
-            | UpstreamPurpose::Registry => {
+            ServerRequestPurpose::Details(_)
+            | ServerRequestPurpose::Log(_)
+            | ServerRequestPurpose::Server { .. }
+            | ServerRequestPurpose::Update(_) => self.page.refuse(&purpose, refusal),
+            ServerRequestPurpose::Add
+            | ServerRequestPurpose::Sources
+            | ServerRequestPurpose::Preview
+            | ServerRequestPurpose::Import
+            | ServerRequestPurpose::Registry => {
                 self.add.refuse(&purpose, refusal);
-                UpstreamOutcome::Nothing
+                ServerPanelOutcome::Nothing
             }
-            UpstreamPurpose::Call(tool) => {
+            ServerRequestPurpose::Call(tool) => {
                 self.page.receive_call(&tool, Err(&refusal));
-                UpstreamOutcome::Nothing
+                ServerPanelOutcome::Nothing
             }
-            UpstreamPurpose::Delete(_) | UpstreamPurpose::Secret { .. } | UpstreamPurpose::Manifest => {
-                UpstreamOutcome::Refused(refusal)
-            }
+            ServerRequestPurpose::Delete(_)
+            | ServerRequestPurpose::Secret { .. }
+            | ServerRequestPurpose::Manifest => ServerPanelOutcome::Refused(refusal),
         }
     }
 }

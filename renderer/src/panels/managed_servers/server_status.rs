@@ -3,11 +3,11 @@
 use crate::{view::FrameView, widgets::paint_icon, wording::line};
 use canvas::theme::WorkbenchTheme;
 use egui::{Color32, CornerRadius, Painter, Rect, Role, Sense, Stroke, Ui, Vec2, WidgetInfo, vec2};
-use shared_protocol::text::counted;
+use shared_protocol::text::count_noun;
 use shared_protocol::upstreams::{ServerBrief, ServerState, StartPhase};
 
 /// Returns whether the server needs attention.
-pub(super) fn wants_a_person(server: &ServerBrief) -> bool {
+pub(super) fn needs_attention(server: &ServerBrief) -> bool {
     server.enabled && server.waiting > 0
         || matches!(
             server.state,
@@ -69,11 +69,11 @@ pub(super) fn state_ui(ui: &mut Ui, view: &FrameView<'_>, state: &ServerState) {
 }
 
 /// `backing off after 2 failures, next attempt in 12 s`.
-pub(super) fn words(server: &ServerBrief, now: u64) -> String {
+pub(super) fn describe_status(server: &ServerBrief, now: u64) -> String {
     match &server.state {
         ServerState::Starting(phase) => format!("starting, {}", phase.describe()),
         ServerState::Running => {
-            let tools = counted(usize::try_from(server.tools).unwrap_or(usize::MAX), "tool");
+            let tools = count_noun(usize::try_from(server.tools).unwrap_or(usize::MAX), "tool");
             match server.waiting {
                 0 => format!("running, {} of {tools} offered", server.offered),
                 waiting => {
@@ -84,12 +84,12 @@ pub(super) fn words(server: &ServerBrief, now: u64) -> String {
         ServerState::Backoff { attempt, retry_at } => {
             format!(
                 "backing off after {}, next attempt {}",
-                counted(*attempt as usize, "failure"),
-                until(now, *retry_at)
+                count_noun(*attempt as usize, "failure"),
+                format_time_until(now, *retry_at)
             )
         }
         ServerState::NeedsApproval => {
-            let tools = counted(usize::try_from(server.waiting).unwrap_or(usize::MAX), "tool");
+            let tools = count_noun(usize::try_from(server.waiting).unwrap_or(usize::MAX), "tool");
             format!("needs approval for {tools}")
         }
         ServerState::NeedsCredentials { missing } => {
@@ -101,7 +101,7 @@ pub(super) fn words(server: &ServerBrief, now: u64) -> String {
 
 /// The second line of a row: the state and its most important detail.
 pub(super) fn summary(server: &ServerBrief, now: u64) -> String {
-    let words = words(server, now);
+    let words = describe_status(server, now);
     let more = match (&server.state, &server.reason) {
         (ServerState::Error | ServerState::Backoff { .. }, Some(reason)) => Some(reason.as_str()),
         (ServerState::Starting(StartPhase::Installing), _) => server.last_lines.last().map(String::as_str),
@@ -112,7 +112,7 @@ pub(super) fn summary(server: &ServerBrief, now: u64) -> String {
     more.map_or_else(|| words.clone(), |more| format!("{words} · {}", line(more)))
 }
 
-pub(super) fn until(now: u64, then: u64) -> String {
+pub(super) fn format_time_until(now: u64, then: u64) -> String {
     match then.saturating_sub(now).div_ceil(1000) {
         0 => "now".to_owned(),
         seconds @ 1..=119 => format!("in {seconds} s"),
@@ -122,15 +122,15 @@ pub(super) fn until(now: u64, then: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::until;
+    use super::format_time_until;
 
     #[test]
     fn the_time_until_the_next_try_is_told_as_people_do() {
         for (milliseconds, words) in
             [(0, "now"), (200, "in 1 s"), (119_000, "in 119 s"), (121_000, "in 3 min")]
         {
-            assert_eq!(until(5_000, 5_000 + milliseconds), words);
+            assert_eq!(format_time_until(5_000, 5_000 + milliseconds), words);
         }
-        assert_eq!(until(5_000, 0), "now", "it is overdue");
+        assert_eq!(format_time_until(5_000, 0), "now", "it is overdue");
     }
 }

@@ -1,15 +1,16 @@
 //! The list: servers with state and switch, unreadable entries, manifests, and the locations of the configuration.
 
 use super::{
-    AddServerMethod, UpstreamsPage, UpstreamsPanel, manifest, pending_requests::ServerAction, server,
-    server_status,
+    AddServerMethod, ManagedServersPage, ManagedServersPanel, manifest,
+    pending_requests::{ServerAction, UpstreamsContext},
+    server, server_status,
 };
 use crate::{
-    view::{FrameView, WindowAction},
+    view::FrameView,
     widgets::{
         ListRow, body_font, focus_ring, muted_ui, paint_icon, paint_line, paint_severity, row_ui, small_font,
     },
-    wording::{line, now},
+    wording::{line, unix_millis},
 };
 use egui::{Align2, CornerRadius, Rect, RichText, Role, Sense, Ui, Vec2, WidgetInfo, pos2, vec2};
 use shared_protocol::{
@@ -24,22 +25,16 @@ const CONTROLS_WIDTH: f32 = 122.0;
 /// The maximum number of manifests, and of unreadable entries, listed.
 const MAX_LISTED_ROWS: usize = 200;
 
-impl UpstreamsPanel {
+impl ManagedServersPanel {
     /// `lit` is the page shown beside the list.
-    pub(super) fn list_ui(
-        &mut self,
-        ui: &mut Ui,
-        view: &FrameView<'_>,
-        lit: &UpstreamsPage,
-        actions: &mut Vec<WindowAction>,
-    ) {
+    pub(super) fn list_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, lit: &ManagedServersPage) {
         self.ways_ui(ui);
-        let now = now();
+        let now = unix_millis();
         egui::ScrollArea::vertical().id_salt("upstreams").auto_shrink([false, false]).show(ui, |ui| {
             ui.spacing_mut().item_spacing.y = 0.0;
             for server in &view.upstreams.servers {
-                let selected = *lit == UpstreamsPage::Server(server.id.clone());
-                self.server_ui(ui, view, (server, selected), now, actions);
+                let selected = *lit == ManagedServersPage::Server(server.id.clone());
+                self.server_ui(ui, view, server, selected, now);
             }
             if view.upstreams.servers.is_empty() {
                 muted_ui(ui, view.theme, "No servers yet.");
@@ -81,9 +76,9 @@ impl UpstreamsPanel {
         &mut self,
         ui: &mut Ui,
         view: &FrameView<'_>,
-        (server, selected): (&ServerBrief, bool),
+        server: &ServerBrief,
+        selected: bool,
         now: u64,
-        actions: &mut Vec<WindowAction>,
     ) {
         let theme = view.theme;
         let (rect, row) =
@@ -124,10 +119,11 @@ impl UpstreamsPanel {
         let mut child =
             ui.new_child(egui::UiBuilder::new().max_rect(room).id_salt(&server.id.0).layout(layout));
         child.spacing_mut().button_padding = vec2(6.0, 2.0);
-        server::switch_ui(&mut child, server, &mut self.asking, actions);
-        let busy = self.asking.doing(&server.id);
+        let cx = &UpstreamsContext { view, asking: &self.pending };
+        server::switch_ui(&mut child, server, cx);
+        let busy = cx.doing(&server.id);
         if busy.is_none_or(|doing| doing == ServerAction::Enabling) {
-            server::start_stop_ui(&mut child, server, true, &mut self.asking, actions);
+            server::start_stop_ui(&mut child, server, true, cx);
         }
     }
 
@@ -158,11 +154,11 @@ impl UpstreamsPanel {
         let title = manifest::title(manifest);
         let says = manifest::summary(manifest);
         let name = format!("Manifest {title}, {says}");
-        let selected = self.shown == UpstreamsPage::Manifest(manifest.path.clone());
+        let selected = self.open_page == ManagedServersPage::Manifest(manifest.path.clone());
         let row = ListRow { name: &name, selected, sense: Sense::click() };
         let response = row_ui(ui, theme, row, |ui, room| {
             let sign = Rect::from_center_size(pos2(room.left() + 9.0, room.center().y), Vec2::splat(16.0));
-            match (manifest.problem.is_some(), manifest::wants_a_person(manifest)) {
+            match (manifest.problem.is_some(), manifest::needs_attention(manifest)) {
                 (true, _) => paint_severity(ui.painter(), sign.center(), theme, ProblemSeverity::Error),
                 (false, true) => paint_icon(ui.painter(), "shield", sign, theme.warning),
                 (false, false) => paint_icon(ui.painter(), "page", sign, theme.text_muted),
@@ -174,7 +170,7 @@ impl UpstreamsPanel {
             paint_line(ui, room, Align2::LEFT_CENTER, &title, body_font(ui), theme.text);
         });
         if response.on_hover_text(&manifest.path).clicked() {
-            self.shown = UpstreamsPage::Manifest(manifest.path.clone());
+            self.open_page = ManagedServersPage::Manifest(manifest.path.clone());
         }
     }
 }

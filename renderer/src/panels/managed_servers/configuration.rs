@@ -1,11 +1,11 @@
 //! The full configuration of a server. Secrets are shown as set or missing, never by value.
 
 use super::{
-    pending_requests::{PendingUpstreamRequests, UpstreamPurpose},
+    pending_requests::{ServerRequestPurpose, UpstreamsContext},
     secret_field::SecretField,
 };
 use crate::{
-    view::{FrameView, UpstreamResponse, WindowAction},
+    view::{FrameView, ManagedServerResponse},
     widgets::{muted_ui, named_text_ui},
     wording::line,
 };
@@ -18,68 +18,68 @@ use shared_protocol::{
 /// Returns whether editing was requested.
 pub(super) fn show_ui(
     ui: &mut Ui,
-    view: &FrameView<'_>,
+    cx: &UpstreamsContext<'_>,
     details: &ServerDetails,
     typing: &mut SecretField,
-    asking: &mut PendingUpstreamRequests,
-    actions: &mut Vec<WindowAction>,
 ) -> bool {
     let form = &details.form;
-    row_ui(ui, view, "Tool names", &format!("{}__…", details.brief.slug));
+    row_ui(ui, cx.view, "Tool names", &format!("{}__…", details.brief.slug));
     let kind = form
         .runtime
         .as_ref()
         .map_or(form.kind.as_str().to_owned(), |by| format!("{} via {by}", form.kind.as_str()));
-    row_ui(ui, view, "Kind", &kind);
-    row_ui(ui, view, "Source", &form.identifier);
+    row_ui(ui, cx.view, "Kind", &kind);
+    row_ui(ui, cx.view, "Source", &form.identifier);
     if let Some(command) = &form.command {
-        row_ui(ui, view, "Program", command);
+        row_ui(ui, cx.view, "Program", command);
     }
     for (place, argument) in form.args.iter().enumerate() {
-        row_ui(ui, view, &format!("Argument {}", place + 1), argument);
+        row_ui(ui, cx.view, &format!("Argument {}", place + 1), argument);
     }
     if let Some(folder) = &form.folder {
-        row_ui(ui, view, "Folder", folder);
+        row_ui(ui, cx.view, "Folder", folder);
     }
     if let Some((name, version)) = &form.registry {
-        row_ui(ui, view, "Registry entry", &format!("{name} {version}"));
+        row_ui(ui, cx.view, "Registry entry", &format!("{name} {version}"));
     }
     let believed = if form.trusted {
         "yes, its tool annotations are trusted"
     } else {
         "no, its tool annotations are unverified"
     };
-    row_ui(ui, view, "Trusted", believed);
+    row_ui(ui, cx.view, "Trusted", believed);
     let mut secret = |ui: &mut Ui, part: &str, is_set: bool| {
-        typing.secret_ui(ui, view, part, is_set, |secret| {
+        typing.secret_ui(ui, cx.view, part, is_set, |secret| {
             let server = details.brief.id.clone();
-            let purpose = UpstreamPurpose::Secret { id: Some(server.clone()) };
+            let purpose = ServerRequestPurpose::Secret { id: Some(server.clone()) };
             let decision = SetServerSecret { server, part: part.to_owned(), secret };
-            asking.send(decision, purpose, UpstreamResponse::Server, actions);
+            cx.send(decision, purpose, ManagedServerResponse::Server);
         });
     };
     match &form.auth {
         AuthForm::None => {}
         AuthForm::Bearer(value) => secret(ui, "auth", is_set(value)),
         AuthForm::Header { name, value } => {
-            row_ui(ui, view, "Header", name);
+            row_ui(ui, cx.view, "Header", name);
             secret(ui, "auth", is_set(value));
         }
     }
     for variable in &form.variables {
         match &variable.value {
-            VariableValue::Plain(text) => row_ui(ui, view, &variable.name, text),
+            VariableValue::Plain(text) => row_ui(ui, cx.view, &variable.name, text),
             value => secret(ui, &variable.name, is_set(value)),
         }
         if let Some(description) = &variable.description {
-            ui.add(Label::new(RichText::new(line(description)).small().color(view.theme.text_muted)).wrap());
+            ui.add(
+                Label::new(RichText::new(line(description)).small().color(cx.view.theme.text_muted)).wrap(),
+            );
         }
     }
     let limits = &form.limits;
     let seconds = |milliseconds: u64| milliseconds.div_ceil(1000);
     muted_ui(
         ui,
-        view.theme,
+        cx.view.theme,
         format!(
             "Timeouts: fetch {} s, connect {} s, handshake {} s; call {} s idle, {} s total.",
             seconds(limits.install_ms),

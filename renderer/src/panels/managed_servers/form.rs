@@ -42,12 +42,12 @@ pub(super) enum FormOutcome {
 }
 
 impl ServerFormEditor {
-    pub(super) fn of(form: &ServerForm) -> Self {
-        Self { draft: ServerDraft::of(form), refused: None, shows_limits: false, notes: Vec::new() }
+    pub(super) fn from_form(form: &ServerForm) -> Self {
+        Self { draft: ServerDraft::from_form(form), refused: None, shows_limits: false, notes: Vec::new() }
     }
 
     pub(super) fn with_notes(form: &ServerForm, notes: Vec<String>) -> Self {
-        Self { notes, ..Self::of(form) }
+        Self { notes, ..Self::from_form(form) }
     }
 
     pub(super) fn refuse(&mut self, refusal: Refusal) {
@@ -105,7 +105,7 @@ impl ServerFormEditor {
             }
         });
         ui.add_space(4.0);
-        let missing = self.draft.missing();
+        let missing = self.draft.missing_field();
         let mut verdict = FormOutcome::Nothing;
         ui.horizontal_wrapped(|ui| {
             let is_ready = missing.is_none() && !is_busy;
@@ -119,7 +119,7 @@ impl ServerFormEditor {
             let why = missing.as_deref().unwrap_or("Saving…");
             if keep.on_disabled_hover_text(why).clicked() {
                 self.refused = None;
-                verdict = FormOutcome::Filled(Box::new(self.draft.filled()));
+                verdict = FormOutcome::Filled(Box::new(self.draft.to_form()));
             }
             if ui.button("Cancel").clicked() {
                 verdict = FormOutcome::Left;

@@ -1,15 +1,11 @@
 //! The error output of a server: loaded incrementally from main, and followed unless a person scrolls away.
 
-use super::pending_requests::{PendingUpstreamRequests, UpstreamPurpose};
-use crate::{
-    view::{FrameView, UpstreamResponse, WindowAction},
-    widgets::muted_ui,
-    wording::line,
-};
+use super::pending_requests::{ServerRequestPurpose, UpstreamsContext};
+use crate::{view::ManagedServerResponse, widgets::muted_ui, wording::line};
 use egui::{Label, RichText, TextStyle, Ui};
 use shared_protocol::{
     requests::ReadServerLog,
-    text::counted,
+    text::count_noun,
     upstreams::{ServerBrief, ServerId, ServerLogChunk},
 };
 use std::{collections::VecDeque, time::Duration};
@@ -22,12 +18,12 @@ const POLL_PAUSE_SECONDS: f64 = 1.0;
 
 #[derive(Default)]
 pub(super) struct ServerLogTab {
-    of: Option<ServerId>,
+    server: Option<ServerId>,
     first: u64,
     lines: VecDeque<String>,
     /// The time of the next request after an empty answer.
-    again: f64,
-    had_nothing: bool,
+    retry_at: f64,
+    was_empty: bool,
     follows: FollowLog,
 }
 
@@ -40,12 +36,12 @@ impl Default for FollowLog {
 }
 
 impl ServerLogTab {
-    pub(super) fn of(id: &ServerId) -> Self {
-        Self { of: Some(id.clone()), ..Self::default() }
+    pub(super) fn for_server(id: &ServerId) -> Self {
+        Self { server: Some(id.clone()), ..Self::default() }
     }
 
-    pub(super) fn is_of(&self, id: &ServerId) -> bool {
-        self.of.as_ref() == Some(id)
+    pub(super) fn is_for(&self, id: &ServerId) -> bool {
+        self.server.as_ref() == Some(id)
     }
 
     fn end(&self) -> u64 {
@@ -53,10 +49,10 @@ impl ServerLogTab {
     }
 
     pub(super) fn receive(&mut self, id: &ServerId, part: ServerLogChunk) {
-        if !self.is_of(id) {
+        if !self.is_for(id) {
             return;
         }
-        self.had_nothing = part.lines.is_empty();
+        self.was_empty = part.lines.is_empty();
         if part.lines.is_empty() && part.first < self.end() {
             // The server has fewer lines than are loaded: its log started again.
             self.lines.clear();
@@ -80,21 +76,14 @@ impl ServerLogTab {
         self.first += surplus as u64;
     }
 
-    pub(super) fn lost(&mut self, id: &ServerId) {
-        if self.is_of(id) {
-            self.had_nothing = true;
+    pub(super) fn clear_request(&mut self, id: &ServerId) {
+        if self.is_for(id) {
+            self.was_empty = true;
         }
     }
 
-    pub(super) fn show_ui(
-        &mut self,
-        ui: &mut Ui,
-        view: &FrameView<'_>,
-        server: &ServerBrief,
-        asking: &mut PendingUpstreamRequests,
-        actions: &mut Vec<WindowAction>,
-    ) {
-        self.request(ui, server, asking, actions);
+    pub(super) fn show_ui(&mut self, ui: &mut Ui, cx: &UpstreamsContext<'_>, server: &ServerBrief) {
+        self.request(ui, server, cx);
         ui.horizontal_wrapped(|ui| {
             ui.checkbox(&mut self.follows.0, "Follow log");
             if ui.add_enabled(!self.lines.is_empty(), egui::Button::new("Copy all")).clicked() {
@@ -102,12 +91,12 @@ impl ServerLogTab {
                 ui.ctx().copy_text(text.join("\n"));
             }
             if self.first > 0 {
-                let what = counted(usize::try_from(self.first).unwrap_or(usize::MAX), "earlier line");
-                muted_ui(ui, view.theme, format!("{what} discarded"));
+                let what = count_noun(usize::try_from(self.first).unwrap_or(usize::MAX), "earlier line");
+                muted_ui(ui, cx.view.theme, format!("{what} discarded"));
             }
         });
         if self.lines.is_empty() {
-            muted_ui(ui, view.theme, "No output yet.");
+            muted_ui(ui, cx.view.theme, "No output yet.");
             return;
         }
         let height = (ui.clip_rect().bottom() - ui.cursor().top() - 8.0).max(ROW_HEIGHT * 8.0);
@@ -122,8 +111,9 @@ impl ServerLogTab {
                 for text in self.lines.range(range) {
                     ui.horizontal(|ui| {
                         ui.set_height(ROW_HEIGHT);
-                        let text =
-                            RichText::new(line(text)).text_style(TextStyle::Monospace).color(view.theme.text);
+                        let text = RichText::new(line(text))
+                            .text_style(TextStyle::Monospace)
+                            .color(cx.view.theme.text);
                         ui.add(Label::new(text).selectable(true).extend());
                     });
                 }
@@ -131,27 +121,21 @@ impl ServerLogTab {
     }
 
     /// Requests the next lines, with a pause after an empty answer.
-    fn request(
-        &mut self,
-        ui: &Ui,
-        server: &ServerBrief,
-        asking: &mut PendingUpstreamRequests,
-        actions: &mut Vec<WindowAction>,
-    ) {
-        let purpose = UpstreamPurpose::Log(server.id.clone());
-        if asking.is_open(&purpose) {
+    fn request(&mut self, ui: &Ui, server: &ServerBrief, cx: &UpstreamsContext<'_>) {
+        let purpose = ServerRequestPurpose::Log(server.id.clone());
+        if cx.is_open(&purpose) {
             return;
         }
         let now = ui.input(|input| input.time);
-        if std::mem::take(&mut self.had_nothing) {
-            self.again = now + POLL_PAUSE_SECONDS;
+        if std::mem::take(&mut self.was_empty) {
+            self.retry_at = now + POLL_PAUSE_SECONDS;
         }
-        if now < self.again {
-            ui.ctx().request_repaint_after(Duration::from_secs_f64(self.again - now));
+        if now < self.retry_at {
+            ui.ctx().request_repaint_after(Duration::from_secs_f64(self.retry_at - now));
             return;
         }
         let (id, read) = (server.id.clone(), ReadServerLog { server: server.id.clone(), from: self.end() });
-        asking.send(read, purpose, move |part| UpstreamResponse::Log(id.clone(), part), actions);
+        cx.send(read, purpose, move |part| ManagedServerResponse::Log(id.clone(), part));
     }
 }
 
@@ -167,7 +151,7 @@ mod tests {
     #[test]
     fn lines_are_shown_once_and_a_gap_begins_anew() {
         let id = ServerId("files".to_owned());
-        let mut log = ServerLogTab::of(&id);
+        let mut log = ServerLogTab::for_server(&id);
         log.receive(&id, part(0..3));
         log.receive(&id, part(2..5));
         assert_eq!(log.lines, ["0", "1", "2", "3", "4"]);
