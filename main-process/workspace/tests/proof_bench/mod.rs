@@ -150,7 +150,7 @@ impl Signed {
         self.step(|group, moment| group.submit(&client, &begin, moment)).unwrap();
         let submission = ProposalSubmission { title: name.to_owned(), ..ProposalSubmission::default() };
         let submit = AgentRequest::Submit { draft: None, submission };
-        self.step(|group, moment| group.submit(&client, &submit, moment)).unwrap().done.proposal.id
+        self.step(|group, moment| group.submit(&client, &submit, moment)).unwrap().response.proposal.id
     }
 
     pub(crate) fn accept(&mut self, id: ProposalId) -> Result<(), Refusal> {
