@@ -1,8 +1,8 @@
 //! The key of this device, with the user's folders and the desktop's keyring.
 
 use device_key::{DeviceKeys, KeyError, KeyHolder, KeyId, KeyStore, Zeroizing};
+use managed_servers::{Keyring, Secret, SecretStore as _};
 use std::sync::OnceLock;
-use upstreams::{Keyring, Secret, SecretStore as _};
 use user_folders as paths;
 use workspace::{ProofFiles, time_and_seed};
 

@@ -4,7 +4,7 @@
 //! ```text
 //!                    ┌─▶ writer           content, review, files, opening workspaces
 //! window ──┐         ├─▶ agents           mode, port, token, clients
-//!          ├▶ Router ┼─▶ Terraform        files, cost, runs, plans
+//!          ├▶ RequestRouter ┼─▶ Terraform        files, cost, runs, plans
 //! terminal ┘         ├─▶ previews         sessions
 //!                    ├─▶ managed servers  start, stop, restart, import, calls
 //!                    └─▶ process          quit, recent workspaces, templates, problem report
@@ -14,7 +14,7 @@
 
 use crate::{
     background,
-    upstreams::RequestOrigin,
+    managed_servers::RequestOrigin,
     writer::{ProcessHandle, Services, WriterHandle},
 };
 use shared_protocol::{
@@ -26,18 +26,18 @@ use std::path::Path;
 use workspace::{Mutation, template_boards};
 
 #[derive(Clone)]
-pub(crate) struct Router {
+pub(crate) struct RequestRouter {
     pub(crate) writer: WriterHandle,
     pub(crate) services: Services,
     pub(crate) process: ProcessHandle,
 }
 
-impl Router {
+impl RequestRouter {
     /// Sends a request to its owner. The response goes to `channel`, once.
     pub(crate) fn route(&self, request: WorkbenchRequest, actor: Actor, channel: impl ResponseChannel) {
         use WorkbenchRequest as R;
         let Self { writer, services, process } = self;
-        let Services { agents, terraform, previews, upstreams } = services;
+        let Services { agents, terraform, previews, managed_servers } = services;
         let is_window = actor.kind == ActorKind::Window;
         let by = || {
             let way = if is_window { "window" } else { "terminal" };
@@ -131,21 +131,21 @@ impl Router {
             R::ReadPreviewLog(request) => previews.request(request, channel.typed()),
             R::CapturePreview(request) => previews.request(request, channel.typed()),
 
-            R::ListServers(request) => upstreams.request(request, by(), channel.typed()),
-            R::ShowServer(request) => upstreams.request(request, by(), channel.typed()),
-            R::StartServer(request) => upstreams.request(request, by(), channel.typed()),
-            R::StopServer(request) => upstreams.request(request, by(), channel.typed()),
-            R::RestartServer(request) => upstreams.request(request, by(), channel.typed()),
-            R::DisableServer(request) => upstreams.request(request, by(), channel.typed()),
-            R::AddServer(request) => upstreams.request(request, by(), channel.typed()),
-            R::WithdrawTool(request) => upstreams.request(request, by(), channel.typed()),
-            R::ReadServerLog(request) => upstreams.request(request, by(), channel.typed()),
-            R::ListImportSources(request) => upstreams.request(request, by(), channel.typed()),
-            R::PreviewServerImport(request) => upstreams.request(request, by(), channel.typed()),
-            R::ImportServers(request) => upstreams.request(request, by(), channel.typed()),
-            R::SearchServerRegistry(request) => upstreams.request(request, by(), channel.typed()),
-            R::CallServerTool(request) => upstreams.request(request, by(), channel.typed()),
-            R::ReloadManifests(request) => upstreams.request(request, by(), channel.typed()),
+            R::ListServers(request) => managed_servers.request(request, by(), channel.typed()),
+            R::ShowServer(request) => managed_servers.request(request, by(), channel.typed()),
+            R::StartServer(request) => managed_servers.request(request, by(), channel.typed()),
+            R::StopServer(request) => managed_servers.request(request, by(), channel.typed()),
+            R::RestartServer(request) => managed_servers.request(request, by(), channel.typed()),
+            R::DisableServer(request) => managed_servers.request(request, by(), channel.typed()),
+            R::AddServer(request) => managed_servers.request(request, by(), channel.typed()),
+            R::WithdrawTool(request) => managed_servers.request(request, by(), channel.typed()),
+            R::ReadServerLog(request) => managed_servers.request(request, by(), channel.typed()),
+            R::ListImportSources(request) => managed_servers.request(request, by(), channel.typed()),
+            R::PreviewServerImport(request) => managed_servers.request(request, by(), channel.typed()),
+            R::ImportServers(request) => managed_servers.request(request, by(), channel.typed()),
+            R::SearchServerRegistry(request) => managed_servers.request(request, by(), channel.typed()),
+            R::CallServerTool(request) => managed_servers.request(request, by(), channel.typed()),
+            R::ReloadManifests(request) => managed_servers.request(request, by(), channel.typed()),
         }
     }
 }

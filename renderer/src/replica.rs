@@ -4,13 +4,15 @@ use authority::{ProblemIndex, Snapshot, TypeRegistry};
 use shared_protocol::{
     BoardId, Change, Refusal,
     bundle::BundlesView,
+    managed_servers::ManagedServersView,
     mcp::McpView,
-    messages::{FullWorkspaceView, Patch, PlainFolder, Presence, RegistryView, ToRenderer, WorkspaceStatus},
+    messages::{
+        FolderWithoutWorkspace, FullWorkspaceView, Patch, Presence, RegistryView, ToRenderer, WorkspaceStatus,
+    },
     preview_sessions::{PreviewId, PreviewInstanceBox, PreviewsView},
     review::{ProposalDetails, ReviewView},
     terraform::{TerraformRunId, TerraformRunLine, TerraformView},
     trace_link::TraceLinksView,
-    upstreams::ManagedServersView,
 };
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -35,7 +37,7 @@ pub struct Replica {
     pub(crate) terraform: TerraformView,
     pub(crate) review: ReviewView,
     pub(crate) previews: PreviewsView,
-    pub(crate) upstreams: ManagedServersView,
+    pub(crate) managed_servers: ManagedServersView,
     /// A resync is in progress. Patches are ignored until the full workspace arrives.
     waiting: bool,
 }
@@ -85,7 +87,7 @@ pub enum ReplicaUpdate {
         headline: String,
     },
     /// Main requests the welcome page.
-    Welcome(Option<PlainFolder>),
+    Welcome(Option<FolderWithoutWorkspace>),
     /// A patch does not apply; the window must request a resync.
     Resync,
     /// Main violated the protocol; the window must close.
@@ -132,8 +134,8 @@ impl Replica {
                 self.review = *view;
                 ReplicaUpdate::Review
             }
-            ToRenderer::Upstreams(view) => {
-                self.upstreams = *view;
+            ToRenderer::ManagedServers(view) => {
+                self.managed_servers = *view;
                 ReplicaUpdate::Status
             }
             ToRenderer::Previews(view) => {

@@ -6,6 +6,7 @@ use crate::{
     bundle::BundlesView,
     decisions::{TerminalReviewRequest, WindowRequest},
     limits::{MAX_BOARDS, MAX_NODES},
+    managed_servers::ManagedServersView,
     mcp::McpView,
     preview_sessions::{PreviewGesture, PreviewId, PreviewInstanceBox, PreviewsView},
     preview_wire::PreviewScreen,
@@ -14,7 +15,6 @@ use crate::{
     review::{ProposalDetails, ReviewView},
     terraform::{TerraformRunId, TerraformRunLine, TerraformView},
     trace_link::TraceLinksView,
-    upstreams::ManagedServersView,
 };
 use serde::{Deserialize, Serialize};
 
@@ -72,7 +72,7 @@ pub enum ToRenderer {
     /// The proposal that the window shows: the one that a person opened, else the newest draft. Sent after every change.
     Proposal(Box<ProposalDetails>),
     /// Managed servers and manifests.
-    Upstreams(Box<ManagedServersView>),
+    ManagedServers(Box<ManagedServersView>),
     Previews(Box<PreviewsView>),
     /// Carries the file descriptor of the frame memory of a session, which replaces the previous one.
     PreviewMemory {
@@ -111,7 +111,7 @@ pub enum ToRenderer {
     /// Shows the welcome page: at the first start, when the last workspace did not open, and when the given folder is
     /// not a workspace.
     Welcome {
-        folder: Option<PlainFolder>,
+        folder: Option<FolderWithoutWorkspace>,
     },
 }
 
@@ -356,7 +356,7 @@ pub struct RecentWorkspace {
 /// A folder that is not a workspace, or that already is one where a new one was requested.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct PlainFolder {
+pub struct FolderWithoutWorkspace {
     pub path: String,
     /// The folder has Terraform files or a TerraStudio project that can be imported.
     pub has_terraform: bool,

@@ -7,10 +7,14 @@
 use crate::{
     BoardId, Command, GraphDocument, NodeId, Override, OverrideKey, OverrideResolution, Revision,
     bundle::{BundleDiagnostic, EntityRef, EntitySummary, EntityView, RelationCoverageView, SchemaView},
+    managed_servers::{
+        ImportSource, ManagedServersView, RegistryServer, ServerBrief, ServerDetails, ServerForm, ServerId,
+        ServerImportInput, ServerImportPreview, ServerLogChunk, ToolCall, ToolCallResult,
+    },
     mcp::{McpMode, McpView},
     messages::{
-        AppliedCommand, ConflictResolution, OperationLogEntry, Patch, PlainFolder, RecentWorkspace,
-        WorkbenchInstanceView, WorkspaceProblem, WorkspaceTemplate,
+        AppliedCommand, ConflictResolution, FolderWithoutWorkspace, OperationLogEntry, Patch,
+        RecentWorkspace, WorkbenchInstanceView, WorkspaceProblem, WorkspaceTemplate,
     },
     preview_sessions::{PreviewId, PreviewLogLine, PreviewTarget, PreviewsView},
     preview_wire::{PreviewMode, PreviewScreen},
@@ -21,10 +25,6 @@ use crate::{
         TerraformRunLine, TerraformRunView,
     },
     trace_link::{TraceLinkChange, TraceLinksView},
-    upstreams::{
-        ImportSource, ManagedServersView, RegistryServer, ServerBrief, ServerDetails, ServerForm, ServerId,
-        ServerImportInput, ServerImportPreview, ServerLogChunk, ToolCall, ToolCallResult,
-    },
 };
 use serde::{Deserialize, Serialize};
 
@@ -236,7 +236,7 @@ pub struct ExportedFile {
 pub enum OpenedWorkspace {
     Opened,
     /// The folder is no workspace, or is one already: the window asks the user what to do.
-    NeedsChoice(PlainFolder),
+    NeedsChoice(FolderWithoutWorkspace),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

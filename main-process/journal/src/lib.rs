@@ -32,7 +32,7 @@ pub use folder_watcher::{FolderChange, FolderWatcher};
 pub use journal::{
     AuditChainError, AuditSigner, ChainCheck, FileRecord, JOURNAL_FORMAT, Journal, JournalCopy, JournalEntry,
     ProposalWrite, RebuiltJournal, RecoveredHistory, ReviewWrite, StoredProposal, StoredReview,
-    VerifiedChain, check_audit,
+    VerifiedHashChain, check_audit,
 };
 pub use journal_error::JournalError;
 pub use workspace_files::{

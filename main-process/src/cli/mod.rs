@@ -31,11 +31,11 @@ mod save;
 mod schema;
 mod serve;
 mod serve_bundles;
+mod server;
 mod standalone_terraform;
 mod status;
 mod terraform;
 mod undo;
-mod upstream;
 mod validate;
 mod window;
 mod workspace_at;
@@ -52,7 +52,7 @@ use terminal_client::format;
 
 /// How to start the roles of this executable; the outermost crate knows them.
 #[derive(Debug, Clone)]
-pub struct Roles {
+pub struct RoleEntryPoints {
     pub exe: PathBuf,
 }
 
@@ -302,8 +302,8 @@ enum Verb {
         at: WorkspaceArguments,
     },
     /// Manages MCP servers and their tools
-    #[command(subcommand, after_help = upstream::HELP)]
-    Upstream(upstream::UpstreamVerb),
+    #[command(subcommand, after_help = server::HELP)]
+    Server(server::ServerVerb),
     /// Checks and approves tool manifests, and sets their credentials
     #[command(subcommand, after_help = manifest::HELP)]
     Manifest(manifest::ManifestVerb),
@@ -323,7 +323,7 @@ enum Verb {
     Resolve {
         board: String,
         #[arg(long, value_enum)]
-        keep: resolve::KeepArgument,
+        keep: resolve::KeepVersionArgument,
         #[command(flatten)]
         at: WorkspaceArguments,
     },
@@ -336,7 +336,7 @@ enum Verb {
     #[command(after_help = "Example: draftboard schema component > component.schema.json")]
     Schema {
         #[arg(value_enum)]
-        of: schema::SchemaFormat,
+        of: schema::PrintedSchemaKind,
     },
     /// Prints a shell completion script
     #[command(
@@ -355,7 +355,7 @@ fn role_of(verb: Option<&Verb>) -> CrashRole {
 }
 
 /// Runs the command line.
-pub fn main(arguments: impl IntoIterator<Item = OsString>, roles: &Roles) -> ExitCode {
+pub fn main(arguments: impl IntoIterator<Item = OsString>, roles: &RoleEntryPoints) -> ExitCode {
     let given: Vec<OsString> = arguments.into_iter().collect();
     let arguments = match CommandLine::try_parse_from(&given) {
         Ok(arguments) => arguments,
@@ -374,7 +374,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>, roles: &Roles) -> Exi
 }
 
 /// Runs a verb in its module.
-fn run(verb: Verb, roles: &Roles) -> ExitCode {
+fn run(verb: Verb, roles: &RoleEntryPoints) -> ExitCode {
     match verb {
         Verb::Open { workspace } => open::run(workspace.as_deref(), roles),
         Verb::Serve { folder, mode, port, bundles, at } => {
@@ -402,7 +402,7 @@ fn run(verb: Verb, roles: &Roles) -> ExitCode {
         Verb::Read { uri, at } => read::run(&uri, &at),
         Verb::Connect(arguments) => connect::run(&arguments, roles),
         Verb::Review { what, at } => review::run(what, &at),
-        Verb::Upstream(verb) => upstream::run(verb),
+        Verb::Server(verb) => server::run(verb),
         Verb::Manifest(verb) => manifest::run(&verb),
         Verb::Audit { what, at } => audit::run(&what, &at),
         Verb::Key(arguments) => key::run(arguments),

@@ -4,7 +4,7 @@ use super::standalone_terraform::{self, StandaloneTerraform};
 use crate::{
     device_keys,
     local_user::user_name,
-    terraform_worker::TerraformCall,
+    terraform_worker::TerraformRequest,
     writer::{WorkspaceRequest, WorkspaceTurn},
 };
 use processes::{DiscoveryRecord, LockError, RuntimeDirs, WorkspaceLock, instance};
@@ -54,8 +54,12 @@ impl ReachedWorkspace {
         }
         match WorkspaceLock::acquire(root) {
             Ok(lock) => {
-                let opened =
-                    Workspace::open_signed(root, time_and_seed(), &device_keys::proof_files(), device_keys::key())?;
+                let opened = Workspace::open_signed(
+                    root,
+                    time_and_seed(),
+                    &device_keys::proof_files(),
+                    device_keys::key(),
+                )?;
                 let workspace = Box::new(opened);
                 Ok(Self::Direct { workspace, terraform: StandaloneTerraform::default(), _lock: lock })
             }
@@ -87,7 +91,7 @@ impl ReachedWorkspace {
     pub(super) fn terraform<R>(&mut self, request: R) -> Result<R::Response, Refusal>
     where
         R: Request<Frame = WorkbenchRequest>,
-        TerraformCall: From<(R, Responder<R::Response>)>,
+        TerraformRequest: From<(R, Responder<R::Response>)>,
     {
         match self {
             Self::Running(client) => Ok(client.request(request)?),

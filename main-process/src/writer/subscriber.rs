@@ -5,12 +5,12 @@ use authority::TypeRegistry;
 use crossbeam_channel::{Sender, TrySendError};
 use shared_protocol::{
     Proposal, ProposalId, ProposalState, Revision,
+    managed_servers::ManagedServersView,
     mcp::McpView,
     messages::{Patch, ToRenderer, WorkspaceStatus},
     review::{ConfirmationCode, MAX_DECIDED_PROPOSALS, ProposalBrief, ProposalDetails, ReviewView},
     terraform::TerraformView,
     trace_link::TraceLinksView,
-    upstreams::ManagedServersView,
 };
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -36,16 +36,16 @@ pub(super) struct Subscriber {
     /// The views of the services, for a window that connects later.
     agents: Option<McpView>,
     terraform: Option<Box<TerraformView>>,
-    upstreams: Option<Box<ManagedServersView>>,
-    review: LastReview,
-    proposal: ShownProposal,
+    managed_servers: Option<Box<ManagedServersView>>,
+    review: LastSentReview,
+    proposal: WindowProposal,
     /// The user's settings of the window; they belong to no workspace.
     pub(super) settings: String,
 }
 
 /// The review queue as it was sent last.
 #[derive(Default)]
-struct LastReview {
+struct LastSentReview {
     last_sent: Option<(u64, Revision, Vec<ConfirmationCode>)>,
     /// Each brief is computed once per change of its proposal.
     briefs: BTreeMap<ProposalId, ProposalBrief>,
@@ -54,7 +54,7 @@ struct LastReview {
 
 /// The proposal that the window shows: the one that a person opened, else the newest draft.
 #[derive(Default)]
-struct ShownProposal {
+struct WindowProposal {
     opened: Option<ProposalId>,
     /// Drafts that a person closed.
     closed: BTreeSet<ProposalId>,
@@ -69,9 +69,9 @@ impl Subscriber {
 
     pub(super) fn attach(&mut self, queue: Sender<ToRenderer>, workspace: &Workspace) {
         let (agents, terraform) = (self.agents.take(), self.terraform.take());
-        let (upstreams, settings) = (self.upstreams.take(), std::mem::take(&mut self.settings));
+        let (managed_servers, settings) = (self.managed_servers.take(), std::mem::take(&mut self.settings));
         let queue = Some(queue);
-        *self = Self { queue, behind: true, agents, terraform, upstreams, settings, ..Self::default() };
+        *self = Self { queue, behind: true, agents, terraform, managed_servers, settings, ..Self::default() };
         self.catch_up(workspace);
     }
 
@@ -89,7 +89,7 @@ impl Subscriber {
 
     /// Sends another workspace at once: the next response may be about it.
     pub(super) fn replace(&mut self, workspace: &Workspace) {
-        self.proposal = ShownProposal::default();
+        self.proposal = WindowProposal::default();
         if self.queue.is_some() {
             self.send_everything(workspace);
         }
@@ -115,8 +115,8 @@ impl Subscriber {
         if let Some(terraform) = self.terraform.clone() {
             self.send(ToRenderer::Terraform(terraform));
         }
-        if let Some(upstreams) = self.upstreams.clone() {
-            self.send(ToRenderer::Upstreams(upstreams));
+        if let Some(managed_servers) = self.managed_servers.clone() {
+            self.send(ToRenderer::ManagedServers(managed_servers));
         }
     }
 
@@ -157,9 +157,9 @@ impl Subscriber {
         }
     }
 
-    pub(super) fn send_upstreams(&mut self, view: Box<ManagedServersView>) {
-        self.upstreams = Some(view.clone());
-        self.notify(ToRenderer::Upstreams(view));
+    pub(super) fn send_managed_servers(&mut self, view: Box<ManagedServersView>) {
+        self.managed_servers = Some(view.clone());
+        self.notify(ToRenderer::ManagedServers(view));
     }
 
     pub(super) fn send_status(&mut self, workspace: &Workspace) {
@@ -239,7 +239,7 @@ impl Subscriber {
         if self.queue.is_none() || self.behind {
             return None;
         }
-        let ShownProposal { opened, closed, sent } = &self.proposal;
+        let WindowProposal { opened, closed, sent } = &self.proposal;
         let desk = workspace.review_state();
         let is_followed = |proposal: &&Arc<Proposal>| {
             proposal.state == ProposalState::Draft && !closed.contains(&proposal.id)

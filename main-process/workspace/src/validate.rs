@@ -68,7 +68,7 @@ fn validate_config(
     let of = |severity, words: String| WorkspaceProblem::of_file(severity, Some(path.to_string()), words);
     let is_read = found.iter().any(|problem| problem.severity == ProblemSeverity::Error)
         || notices.get(&NoticeTopic::Config).is_some();
-    let unread = terraform::InfrastructureSettings::read(&text).err().filter(|_| !is_read);
+    let unread = terraform::TerraformProjectSettings::read(&text).err().filter(|_| !is_read);
     let found = found.into_iter().map(|problem| of(problem.severity, problem.describe()));
     found.chain(unread.map(|error| of(ProblemSeverity::Error, error.to_string()))).collect()
 }
@@ -81,7 +81,7 @@ fn validate_prices(files: &WorkspaceFiles) -> impl Iterator<Item = WorkspaceProb
 fn validate_manifests(root: &Path) -> impl Iterator<Item = WorkspaceProblem> {
     // A link instead of the folder is listed by `validate_kinds`.
     let is_read = SafeFolder::open(&root.join("manifests")).is_ok();
-    let found = if is_read { upstreams::manifest_problems(root) } else { Vec::new() };
+    let found = if is_read { mcp_client::manifest_problems(root) } else { Vec::new() };
     let of = |(file, problem)| WorkspaceProblem::of_file(ProblemSeverity::Error, Some(file), problem);
     found.into_iter().map(of)
 }

@@ -20,7 +20,7 @@ use crate::{
     command_palette::CommandPalette,
     connect_picker::ConnectPicker,
     context_menu::ContextMenu,
-    dialogs::Dialogs,
+    dialogs::OpenDialogs,
     dock::{Dock, DockLayout},
     features::{
         inspector::InspectorFeature,
@@ -173,7 +173,7 @@ pub struct Workbench {
     overlays: PopupOverlays,
     /// The tour of the demo while it is open.
     tour: Option<Tour>,
-    dialogs: Dialogs,
+    dialogs: OpenDialogs,
     notices: Toasts,
     /// What becomes of the response to each request.
     pending: BTreeMap<u64, ResponseHandler<WindowCommand>>,
@@ -217,7 +217,7 @@ impl Workbench {
             terraform: TerraformFeature::default(),
             overlays: PopupOverlays::default(),
             tour: None,
-            dialogs: Dialogs::default(),
+            dialogs: OpenDialogs::default(),
             notices: Toasts::default(),
             pending: BTreeMap::new(),
             nudge: NudgeQueue::default(),
@@ -344,7 +344,7 @@ fn build_view<'a>(
         problem_counts: edited.map_or(&workspace.problem_counts, |edited| &edited.problem_counts),
         links: &replica.links,
         review: &replica.review,
-        upstreams: &replica.upstreams,
+        managed_servers: &replica.managed_servers,
         is_reviewing: matches!(session.review, ReviewMode::Looking),
         is_proposed: edited.is_some(),
         status: &workspace.status,

@@ -6,7 +6,7 @@ mod response;
 pub(crate) mod spec_history;
 mod spec_nodes;
 
-pub(crate) use action::{ActionQueue, PathPurpose, SpecAction, WindowAction};
+pub(crate) use action::{ActionQueue, PickedPathPurpose, SpecAction, WindowAction};
 pub(crate) use response::{ManagedServerResponse, SpecResponse, WelcomeResponse};
 pub(crate) use spec_history::{SpecHistory, SpecPage};
 pub(crate) use spec_nodes::{entity_of, entity_of_node, node_of};
@@ -20,13 +20,13 @@ use canvas::theme::WorkbenchTheme;
 use shared_protocol::{
     Board, BoardId, BoardKind, EdgeId, ElementId, Node, NodeId, OverrideKey, TypeDef,
     bundle::BundlesView,
+    managed_servers::ManagedServersView,
     mcp::McpView,
     messages::WorkspaceStatus,
     preview_sessions::{PreviewSessionView, PreviewTarget, PreviewsView, SelectedInstance},
     review::ReviewView,
     terraform::{BoardTerraformView, TerraformRunView, TerraformView},
     trace_link::TraceLinksView,
-    upstreams::ManagedServersView,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -53,7 +53,7 @@ pub(crate) struct FrameView<'a> {
     pub(crate) terraform_answers: &'a TerraformAnswers,
     pub(crate) review: &'a ReviewView,
     /// Managed servers and manifests.
-    pub(crate) upstreams: &'a ManagedServersView,
+    pub(crate) managed_servers: &'a ManagedServersView,
     /// A proposal is under review, which claims some keys.
     pub(crate) is_reviewing: bool,
     /// The snapshot is a proposal that the reviewer edits.

@@ -8,12 +8,12 @@ use shared_protocol::Revision;
 
 /// A link of the chain: the revision of an operation and its hash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct ChainLink {
+pub(super) struct HashChainLink {
     pub(super) revision: Revision,
     pub(super) hash: Digest,
 }
 
-impl ChainLink {
+impl HashChainLink {
     pub(super) const START: Self = Self { revision: Revision::START, hash: Digest::ZERO };
 
     pub(super) fn from_columns(

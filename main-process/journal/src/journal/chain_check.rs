@@ -3,7 +3,7 @@
 
 use super::{
     Journal,
-    chain::ChainLink,
+    chain::HashChainLink,
     row::{OPERATION_COLUMNS, OperationRow},
     to_sql,
 };
@@ -18,7 +18,7 @@ const PAGE_OPERATIONS: u32 = 1_000;
 
 /// The range of kept operations whose hash chain was verified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct VerifiedChain {
+pub struct VerifiedHashChain {
     /// The oldest kept operation; one after `last` when there is none.
     pub first: Revision,
     pub last: Revision,
@@ -28,7 +28,7 @@ pub struct VerifiedChain {
 /// A check of the operations, as far as it has come.
 #[derive(Debug, Clone)]
 pub struct ChainCheck {
-    link: ChainLink,
+    link: HashChainLink,
     first: Revision,
     count: u64,
     /// The revision and the problem of each operation that was changed or removed.
@@ -37,8 +37,8 @@ pub struct ChainCheck {
 }
 
 impl ChainCheck {
-    pub fn chain(&self) -> VerifiedChain {
-        VerifiedChain { first: self.first, last: self.link.revision, count: self.count }
+    pub fn chain(&self) -> VerifiedHashChain {
+        VerifiedHashChain { first: self.first, last: self.link.revision, count: self.count }
     }
 
     fn find(&mut self, revision: Revision, problem: impl Into<String>) {
@@ -47,13 +47,13 @@ impl ChainCheck {
         }
     }
 
-    fn follow(&mut self, row: &OperationRow, checkpoint: Option<ChainLink>) {
+    fn follow(&mut self, row: &OperationRow, checkpoint: Option<HashChainLink>) {
         match self.link.next_link(row) {
             Ok(link) => self.link = link,
             Err((revision, problem)) => {
                 self.find(revision, problem);
                 // The rest is compared with what the row says, so that each change is found on its own.
-                self.link = ChainLink { revision: row.revision, hash: row.hash };
+                self.link = HashChainLink { revision: row.revision, hash: row.hash };
             }
         }
         self.compare(checkpoint);
@@ -64,7 +64,7 @@ impl ChainCheck {
     }
 
     /// Checks that the chain and the checkpoint agree at the revision of the checkpoint.
-    fn compare(&mut self, checkpoint: Option<ChainLink>) {
+    fn compare(&mut self, checkpoint: Option<HashChainLink>) {
         if checkpoint.is_some_and(|found| found.revision == self.link.revision && found != self.link) {
             self.find(self.link.revision, "the checkpoint does not match the operations around it");
         }
@@ -129,7 +129,7 @@ impl Journal {
     }
 
     /// Checks every kept operation and the checkpoint at once. The error names the first finding.
-    pub fn verify(&self) -> Result<VerifiedChain, JournalError> {
+    pub fn verify(&self) -> Result<VerifiedHashChain, JournalError> {
         let mut check = self.check_operations(None, PAGE_OPERATIONS)?;
         while !check.is_done {
             check = self.check_operations(Some(check), PAGE_OPERATIONS)?;

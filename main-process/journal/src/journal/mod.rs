@@ -23,7 +23,7 @@ mod schema;
 mod state;
 
 pub use audit::{AuditChainError, AuditSigner, check_audit};
-pub use chain_check::{ChainCheck, VerifiedChain};
+pub use chain_check::{ChainCheck, VerifiedHashChain};
 pub use copy::JournalCopy;
 pub use file_records::FileRecord;
 pub use query::JournalEntry;
@@ -33,7 +33,7 @@ pub use review::{ProposalWrite, ReviewWrite, StoredProposal, StoredReview};
 pub use schema::JOURNAL_FORMAT;
 
 use crate::JournalError;
-use chain::ChainLink;
+use chain::HashChainLink;
 use file_identity::JournalFiles;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use shared_protocol::Revision;
@@ -46,7 +46,7 @@ pub struct Journal {
     /// Random, chosen when the journal was created, in hexadecimal.
     identity: String,
     /// The newest acknowledged operation, or the checkpoint when no operation follows it.
-    tail: ChainLink,
+    tail: HashChainLink,
     since_checkpoint: JournalGrowth,
     /// The acknowledged end of the review queue and its audit.
     review: review::ReviewTail,

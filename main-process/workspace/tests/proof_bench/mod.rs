@@ -1,7 +1,7 @@
 //! A workspace with a key, and a forger who edits its journal with SQL.
 #![allow(dead_code, clippy::unwrap_used, clippy::panic, reason = "a test may unwrap")]
 
-use authority::proposals::{AgentClient, AgentRequest, DraftSelector, ProposalInput, ProposalSubmission};
+use authority::proposals::{AgentRequest, CallingClient, DraftSelector, ProposalInput, ProposalSubmission};
 use device_key::{DeviceKeys, KeyError, KeyHolder};
 use journal::{Digest, JournalCopy};
 use rusqlite::Connection;
@@ -144,7 +144,7 @@ impl Signed {
     /// A proposal of an agent, submitted.
     pub(crate) fn propose(&mut self, name: &str) -> ProposalId {
         let proposer = Proposer { key: "one".to_owned(), name: "Agent".to_owned(), version: "1".to_owned() };
-        let client = AgentClient { proposer, connected: true, inherited_key: None };
+        let client = CallingClient { proposer, connected: true, inherited_key: None };
         let what = ProposalInput::Command(Box::new(serde_json::from_str(&note(name)).unwrap()));
         let begin = AgentRequest::Propose { draft: DraftSelector::Current, what, submit: None };
         self.step(|group, moment| group.submit(&client, &begin, moment)).unwrap();

@@ -1,7 +1,7 @@
 //! The full configuration of a server. Secrets are shown as set or missing, never by value.
 
 use super::{
-    pending_requests::{ServerRequestPurpose, UpstreamsContext},
+    pending_requests::{ManagedServersContext, ServerRequestPurpose},
     secret_field::SecretField,
 };
 use crate::{
@@ -12,13 +12,13 @@ use crate::{
 use egui::{Label, RichText, Ui};
 use shared_protocol::{
     decisions::SetServerSecret,
-    upstreams::{AuthForm, ServerDetails, VariableValue},
+    managed_servers::{AuthForm, ServerDetails, VariableValue},
 };
 
 /// Returns whether editing was requested.
 pub(super) fn show_ui(
     ui: &mut Ui,
-    cx: &UpstreamsContext<'_>,
+    cx: &ManagedServersContext<'_>,
     details: &ServerDetails,
     typing: &mut SecretField,
 ) -> bool {

@@ -2,7 +2,7 @@
 
 use super::{
     box_ui, notice_ui,
-    pending_requests::{ServerRequestPurpose, UpstreamsContext},
+    pending_requests::{ManagedServersContext, ServerRequestPurpose},
     secret_field::SecretField,
     tool,
 };
@@ -10,10 +10,10 @@ use crate::{view::ManagedServerResponse, widgets::muted_ui, wording::line};
 use egui::{Button, Label, RichText, Ui};
 use shared_protocol::{
     decisions::{ApproveManifest, SetManifestPolicy, SetManifestSecret},
+    managed_servers::{ManifestBrief, ManifestOrigin, ManifestToolBrief},
     messages::ProblemSeverity,
     requests::ReloadManifests,
     text::count_noun,
-    upstreams::{ManifestBrief, ManifestOrigin, ManifestToolBrief},
 };
 
 /// The maximum number of tools listed per manifest.
@@ -59,8 +59,9 @@ impl ManifestPage {
         }
     }
 
-    pub(super) fn show_ui(&mut self, ui: &mut Ui, cx: &UpstreamsContext<'_>, path: &str) {
-        let Some(manifest) = cx.view.upstreams.manifests.iter().find(|manifest| manifest.path == path) else {
+    pub(super) fn show_ui(&mut self, ui: &mut Ui, cx: &ManagedServersContext<'_>, path: &str) {
+        let Some(manifest) = cx.view.managed_servers.manifests.iter().find(|manifest| manifest.path == path)
+        else {
             return;
         };
         if self.opened_manifest.as_ref().is_none_or(|(seen, _)| seen != path) {
@@ -105,7 +106,7 @@ impl ManifestPage {
         });
     }
 
-    fn approval_ui(&mut self, ui: &mut Ui, cx: &UpstreamsContext<'_>, manifest: &ManifestBrief) {
+    fn approval_ui(&mut self, ui: &mut Ui, cx: &ManagedServersContext<'_>, manifest: &ManifestBrief) {
         let Some(hash) = manifest.hash.as_ref().filter(|_| manifest.needs_approval) else { return };
         let theme = cx.view.theme;
         let is_as_seen = self.opened_manifest.as_ref().is_some_and(|(_, seen)| seen.as_ref() == Some(hash));
@@ -132,7 +133,7 @@ impl ManifestPage {
         });
     }
 
-    fn credentials_ui(&mut self, ui: &mut Ui, cx: &UpstreamsContext<'_>, manifest: &ManifestBrief) {
+    fn credentials_ui(&mut self, ui: &mut Ui, cx: &ManagedServersContext<'_>, manifest: &ManifestBrief) {
         let Some(id) = &manifest.id else { return };
         for credential in &manifest.credentials {
             self.secret_field.secret_ui(ui, cx.view, &credential.id, credential.set, |secret| {
@@ -148,7 +149,7 @@ impl ManifestPage {
     }
 }
 
-fn tool_ui(ui: &mut Ui, cx: &UpstreamsContext<'_>, manifest: &ManifestBrief, tool: &ManifestToolBrief) {
+fn tool_ui(ui: &mut Ui, cx: &ManagedServersContext<'_>, manifest: &ManifestBrief, tool: &ManifestToolBrief) {
     let theme = cx.view.theme;
     let name = line(&tool.name);
     box_ui(ui, cx.view, |ui| {

@@ -4,7 +4,7 @@ use super::{
     box_ui, describe,
     form::ServerFormEditor,
     notice_ui,
-    pending_requests::{ServerRequestPurpose, UpstreamsContext},
+    pending_requests::{ManagedServersContext, ServerRequestPurpose},
 };
 use crate::{
     view::{FrameView, ManagedServerResponse},
@@ -14,9 +14,9 @@ use crate::{
 use egui::{Button, Key, Label, RichText, TextEdit, Ui};
 use shared_protocol::{
     Refusal,
+    managed_servers::{RegistryOffer, RegistryServer},
     messages::ProblemSeverity,
     requests::SearchServerRegistry,
-    upstreams::{RegistryOffer, RegistryServer},
 };
 
 /// The maximum number of results shown.
@@ -41,12 +41,16 @@ impl RegistrySearch {
     }
 
     /// Returns the form filled in from the selected package.
-    pub(super) fn show_ui(&mut self, ui: &mut Ui, cx: &UpstreamsContext<'_>) -> Option<ServerFormEditor> {
+    pub(super) fn show_ui(
+        &mut self,
+        ui: &mut Ui,
+        cx: &ManagedServersContext<'_>,
+    ) -> Option<ServerFormEditor> {
         let theme = cx.view.theme;
         let field = search_field_ui(ui, theme, &mut self.query, "Name or description", "Search the registry");
         let entered = field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
         muted_ui(ui, theme, "Registry (address or file)");
-        let usual = cx.view.upstreams.registry.as_str();
+        let usual = cx.view.managed_servers.registry.as_str();
         let edit = TextEdit::singleline(&mut self.other)
             .hint_text(usual)
             .char_limit(4_096)
