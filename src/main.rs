@@ -2,7 +2,7 @@
 
 use crash_reports::{CrashRole, record_panics};
 use main_process::{
-    cli::{self, Roles},
+    cli::{self, RoleEntryPoints},
     run_demo_agent,
 };
 use processes::{inherited_channel, run_warden};
@@ -29,7 +29,7 @@ fn main() -> ExitCode {
             None => fail("the demo's agent needs a workspace"),
         },
         _ => match std::env::current_exe() {
-            Ok(exe) => cli::main(arguments, &Roles { exe }),
+            Ok(exe) => cli::main(arguments, &RoleEntryPoints { exe }),
             Err(error) => fail(&format!("this program does not know where it is: {error}")),
         },
     }

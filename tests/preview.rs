@@ -1,7 +1,7 @@
 //! The preview as the executable runs it: locked in, as the kernel reports it, and showing something.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, unsafe_code, reason = "a test")]
 
-use frame_memory::{DescriptorChannel, FrameCopy, FrameMemory};
+use frame_memory::{DescriptorChannel, FrameCopyOutcome, FrameMemory};
 use shared_protocol::{
     framing::{decode_json, encode_json},
     preview_wire::{
@@ -96,7 +96,7 @@ fn the_role_of_the_executable_is_locked_in_and_shows_a_component() {
     preview.show("Hello", 64, &memory);
     while !matches!(preview.next(), FromPreview::Frame { revision: 1, .. }) {}
     let mut pixels = vec![[0; 4]; 64 * 64];
-    assert_eq!(reader.copy_frame(&mut pixels), FrameCopy::Frame);
+    assert_eq!(reader.copy_frame(&mut pixels), FrameCopyOutcome::Frame);
     assert!(pixels.iter().any(|pixel| *pixel != pixels[0]), "there is a word on the ground");
     preview.end();
 }
@@ -118,7 +118,7 @@ fn with_and_without_fonts(words: &str) -> [Vec<[u8; 4]>; 2] {
     let mut frame = |preview: &mut Preview| {
         while !matches!(preview.next(), FromPreview::Frame { .. }) {}
         let mut pixels = vec![[0; 4]; (SIDE * SIDE) as usize];
-        assert_eq!(reader.copy_frame(&mut pixels), FrameCopy::Frame);
+        assert_eq!(reader.copy_frame(&mut pixels), FrameCopyOutcome::Frame);
         pixels
     };
     let before = frame(&mut preview);

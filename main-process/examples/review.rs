@@ -12,7 +12,7 @@
     reason = "a benchmark prints, and ends where it cannot go on"
 )]
 
-use authority::proposals::{AgentClient, AgentRequest, DraftSelector, ProposalInput, ProposalSubmission};
+use authority::proposals::{AgentRequest, CallingClient, DraftSelector, ProposalInput, ProposalSubmission};
 use main_process::cli::{self, Roles};
 use serde_json::{Value, json};
 use shared_protocol::{
@@ -188,7 +188,7 @@ fn fill(workspace: &mut Workspace) {
 /// A proposal of 500 elements, in calls of one each.
 fn propose(workspace: &mut Workspace, round: u64, calls: &mut Vec<Duration>) -> ProposalId {
     let proposer = Proposer { key: "bench".to_owned(), name: "Bench".to_owned(), version: "1".to_owned() };
-    let client = AgentClient { proposer, connected: true, inherited_key: None };
+    let client = CallingClient { proposer, connected: true, inherited_key: None };
     let row = 30_000 + round as i32 * 2_000;
     for index in 0..ELEMENTS {
         let what = ProposalInput::Command(Box::new(note(index, row)));

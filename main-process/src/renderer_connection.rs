@@ -5,7 +5,7 @@ use crate::{
     local_user::user_name,
     preview::{self, PreviewWindowMessage},
     responses::WindowResponder,
-    router::Router,
+    router::RequestRouter,
     upstreams::RequestOrigin,
     writer::{MAX_QUEUED, WriterMsg},
 };
@@ -67,14 +67,14 @@ pub(crate) enum RendererConnectionError {
 }
 
 /// Serves one renderer until its connection ends. Runs on a thread of its own.
-pub(crate) fn serve(channel: UnixStream, router: &Router) -> Result<(), RendererConnectionError> {
+pub(crate) fn serve(channel: UnixStream, router: &RequestRouter) -> Result<(), RendererConnectionError> {
     serve_within(LIMITS, &channel, router)
 }
 
 fn serve_within(
     limits: RendererLimits,
     channel: &UnixStream,
-    router: &Router,
+    router: &RequestRouter,
 ) -> Result<(), RendererConnectionError> {
     let result = RendererConnection::new(channel, limits)?.serve(router);
     // Also ends the writing thread, and the renderer.
@@ -96,7 +96,7 @@ impl RendererConnection {
         Ok(Self { stream, reader: FrameDecoder::new(MAX_FROM_RENDERER_BYTES), mid_frame_since: None, limits })
     }
 
-    fn serve(mut self, router: &Router) -> Result<(), RendererConnectionError> {
+    fn serve(mut self, router: &RequestRouter) -> Result<(), RendererConnectionError> {
         self.perform_handshake()?;
         let (queue, queued) = bounded(MAX_QUEUED + MAX_UNANSWERED);
         let (unanswered, answered) = bounded(MAX_UNANSWERED);
@@ -166,7 +166,7 @@ fn is_quiet(error: &io::Error) -> bool {
 
 fn take(
     message: FromRenderer,
-    router: &Router,
+    router: &RequestRouter,
     queue: &Sender<ToRenderer>,
     unanswered: &Sender<()>,
 ) -> Result<(), RendererConnectionError> {
@@ -203,7 +203,7 @@ fn take(
     Ok(())
 }
 
-fn send(router: &Router, message: WriterMsg) -> Result<(), RendererConnectionError> {
+fn send(router: &RequestRouter, message: WriterMsg) -> Result<(), RendererConnectionError> {
     router.writer.send(message).map_err(|_| RendererConnectionError::Closing)
 }
 

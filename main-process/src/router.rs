@@ -4,7 +4,7 @@
 //! ```text
 //!                    ┌─▶ writer           content, review, files, opening workspaces
 //! window ──┐         ├─▶ agents           mode, port, token, clients
-//!          ├▶ Router ┼─▶ Terraform        files, cost, runs, plans
+//!          ├▶ RequestRouter ┼─▶ Terraform        files, cost, runs, plans
 //! terminal ┘         ├─▶ previews         sessions
 //!                    ├─▶ managed servers  start, stop, restart, import, calls
 //!                    └─▶ process          quit, recent workspaces, templates, problem report
@@ -26,13 +26,13 @@ use std::path::Path;
 use workspace::{Mutation, template_boards};
 
 #[derive(Clone)]
-pub(crate) struct Router {
+pub(crate) struct RequestRouter {
     pub(crate) writer: WriterHandle,
     pub(crate) services: Services,
     pub(crate) process: ProcessHandle,
 }
 
-impl Router {
+impl RequestRouter {
     /// Sends a request to its owner. The response goes to `channel`, once.
     pub(crate) fn route(&self, request: WorkbenchRequest, actor: Actor, channel: impl ResponseChannel) {
         use WorkbenchRequest as R;

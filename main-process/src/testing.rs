@@ -4,15 +4,15 @@
 use crate::{
     preview,
     responses::{JsonResponder, wait_for},
-    router::Router,
+    router::RequestRouter,
     terminal::TerminalServer,
     terraform_worker, upstreams,
     writer::{
-        Launch, PreviewWriterLink, ProcessHandle, ProcessSignal, Services, Session, TerraformWriterLink,
-        WriterHandle, WriterMsg, terraform_user,
+        Launch, ProcessHandle, ProcessSignal, Services, Session, WriterHandle, WriterMsg,
+        WriterPreviewEvents, WriterServiceEvents, terraform_user,
     },
 };
-use agents::AgentsHandle;
+use agents::AgentServerHandle;
 use authority::Snapshot;
 use crossbeam_channel::Receiver;
 use journal::Journal;
@@ -29,7 +29,7 @@ use workspace::{WorkspaceTemplate, create};
 /// A writer in a temporary folder, with one blank board.
 pub(crate) struct Running {
     pub(crate) host: WriterHandle,
-    pub(crate) router: Router,
+    pub(crate) router: RequestRouter,
     pub(crate) root: PathBuf,
     pub(crate) runtime: RuntimeDir,
     signals: Receiver<ProcessSignal>,
@@ -41,10 +41,10 @@ pub(crate) struct Running {
 
 impl Running {
     pub(crate) fn start() -> Self {
-        Self::with_agents(AgentsHandle::new().0)
+        Self::with_agents(AgentServerHandle::new().0)
     }
 
-    pub(crate) fn with_agents(agents: AgentsHandle) -> Self {
+    pub(crate) fn with_agents(agents: AgentServerHandle) -> Self {
         Self::with(
             agents,
             terraform_worker::TerraformHandle::new().0,
@@ -54,28 +54,28 @@ impl Running {
     }
 
     /// With the part that runs Terraform, whose programs are in groups of their own.
-    pub(crate) fn with_terraform(agents: AgentsHandle) -> Self {
+    pub(crate) fn with_terraform(agents: AgentServerHandle) -> Self {
         Self::with_both(agents, WorkspaceTemplate::Blank, preview::PreviewsHandle::new().unwrap().0)
     }
 
     /// On an interface, with previews that this starts.
-    pub(crate) fn with_previews(agents: AgentsHandle, launcher: preview::PreviewLauncher) -> Self {
+    pub(crate) fn with_previews(agents: AgentServerHandle, launcher: preview::PreviewLauncher) -> Self {
         let (link, orders) = preview::PreviewsHandle::new().unwrap();
         let mut running = Self::with_both(agents.clone(), WorkspaceTemplate::Interface, link.clone());
-        let around = Arc::new(PreviewWriterLink { host: running.host.clone(), agents });
+        let around = Arc::new(WriterPreviewEvents { host: running.host.clone(), agents });
         let thread = preview::start(link.clone(), orders, around, launcher).unwrap();
         running.previews = Some((link, thread));
         running
     }
 
     fn with_both(
-        agents: AgentsHandle,
+        agents: AgentServerHandle,
         template: WorkspaceTemplate,
         previews: preview::PreviewsHandle,
     ) -> Self {
         let (link, questions) = terraform_worker::TerraformHandle::new();
         let mut running = Self::with(agents.clone(), link.clone(), template, previews);
-        let around = Arc::new(TerraformWriterLink { host: running.host.clone(), agents });
+        let around = Arc::new(WriterServiceEvents { host: running.host.clone(), agents });
         let worker = terraform_worker::start(
             link.clone(),
             questions,
@@ -89,7 +89,7 @@ impl Running {
     }
 
     fn with(
-        agents: AgentsHandle,
+        agents: AgentServerHandle,
         terraform: terraform_worker::TerraformHandle,
         template: WorkspaceTemplate,
         previews: preview::PreviewsHandle,
@@ -106,13 +106,13 @@ impl Running {
         let (host, writer) =
             WriterHandle::start(Launch::from_session(session), process.clone(), services.clone(), terminals)
                 .unwrap();
-        let router = Router { writer: host.clone(), services, process };
+        let router = RequestRouter { writer: host.clone(), services, process };
         let (writer, terraform, previews) = (Some(writer), None, None);
         Self { host, router, root, runtime, signals, writer, terraform, previews, _folder: folder }
     }
 
     /// The user's own folders of this test.
-    pub(crate) fn user(&self) -> terraform_worker::TerraformUserSettings {
+    pub(crate) fn user(&self) -> terraform_worker::TerraformUserFiles {
         let folder = self._folder.path();
         terraform_user(folder.join("settings.toml"), folder.join("plans"))
     }

@@ -8,7 +8,7 @@ mod runs;
 mod trials;
 
 use crate::testing::{Running, add_note};
-use agents::{AgentsDeps, AgentsHandle, SettingsOverrides, start};
+use agents::{AgentServerDeps, AgentServerHandle, SettingsOverrides, start};
 use processes::{DiscoveryRecord, instance};
 use serde_json::{Value, json};
 use shared_protocol::{
@@ -32,7 +32,7 @@ use test_support::{PATIENCE, mcp};
 
 struct Agents {
     running: Running,
-    link: AgentsHandle,
+    link: AgentServerHandle,
     thread: Option<JoinHandle<()>>,
     _folder: tempfile::TempDir,
 }
@@ -42,16 +42,16 @@ impl Agents {
         Self::with(Running::with_terraform)
     }
 
-    fn with(run: impl FnOnce(AgentsHandle) -> Running) -> Self {
+    fn with(run: impl FnOnce(AgentServerHandle) -> Running) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let (link, messages) = AgentsHandle::new();
+        let (link, messages) = AgentServerHandle::new();
         let running = run(link.clone());
         let (terraform, _) = running.terraform.as_ref().unwrap();
         let overrides = SettingsOverrides { mode: None, port: Some(0) };
         let settings = folder.path().join("settings.toml");
         let events = Arc::new(running.host.clone());
         let previews = running.router.services.previews.clone();
-        let deps = AgentsDeps { events, terraform: terraform.clone(), previews, settings };
+        let deps = AgentServerDeps { events, terraform: terraform.clone(), previews, settings };
         let started = start(link.clone(), messages, deps, overrides).unwrap();
         assert!(started.url.is_some());
         Self { running, link, thread: Some(started.thread), _folder: folder }

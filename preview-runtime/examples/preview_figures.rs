@@ -4,7 +4,7 @@
 #![allow(clippy::print_stdout, reason = "a tool for the terminal")]
 
 use components::ComponentLibrary;
-use frame_memory::{DescriptorChannel, FrameCopy, FrameMemory};
+use frame_memory::{DescriptorChannel, FrameCopyOutcome, FrameMemory};
 use preview_runtime::{
     PagePainter, PaintTimings,
     scene::{BuildLimits, PreviewInteraction, PreviewScene, build},
@@ -205,7 +205,7 @@ fn across_processes(files: &[(String, String)], scene: &PreviewScene, screen: Pr
         let message = encode_json(&ToPreview::Screen { generation: 1, screen }, MAX_TO_PREVIEW_BYTES)?;
         preview.channel.send(&message, Some(memory.as_fd()))?;
         preview.until(|message| matches!(message, FromPreview::Frame { revision: 1, .. }))?;
-        assert_eq!(reader.copy_frame(&mut pixels), FrameCopy::Frame);
+        assert_eq!(reader.copy_frame(&mut pixels), FrameCopyOutcome::Frame);
         starts.push((hello, started.elapsed()));
         last = Some((preview, reader));
     }
@@ -227,7 +227,7 @@ fn across_processes(files: &[(String, String)], scene: &PreviewScene, screen: Pr
         preview.until(
             |message| matches!(message, FromPreview::Frame { revision: told, .. } if *told == revision),
         )?;
-        assert_eq!(reader.copy_frame(&mut pixels), FrameCopy::Frame);
+        assert_eq!(reader.copy_frame(&mut pixels), FrameCopyOutcome::Frame);
         changes.push(started.elapsed());
     }
     let (change, change95) = median(changes);

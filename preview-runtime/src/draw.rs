@@ -7,7 +7,7 @@ use crate::{
     look::{self, PreviewTheme},
     pictures::PictureTextures,
     scene::{ElementContent, ElementTree, SceneElement},
-    sprites::{BoxSpriteLook, SpriteCache},
+    sprites::{BoxSpriteStyle, SpriteCache},
 };
 use components::{StyleInsets, Token};
 use egui::{
@@ -96,7 +96,7 @@ impl PageDrawContext<'_, '_> {
     /// Draws a box with its border inside, from a stretched sprite when the result is identical.
     fn rect(&mut self, clip: Rect, shape: RectShape) {
         let pixels = |points: f32| (points * self.scale).round().clamp(0.0, 1_000.0) as u16;
-        let look = BoxSpriteLook {
+        let look = BoxSpriteStyle {
             radius: pixels(f32::from(shape.corner_radius.nw)),
             border: pixels(shape.stroke.width),
             blur: pixels(shape.blur_width),

@@ -262,14 +262,14 @@ pub const ESCAPE_ATTEMPTS: &[(&str, EscapeAttempt)] = &[
 ];
 
 /// The attempt to run and the sandbox to run it in.
-pub(crate) struct ProbeOrder {
+pub(crate) struct ProbeCommand {
     attempt: EscapeAttempt,
     sandbox: String,
     facts: ProbeFacts,
 }
 
 /// Reads the order. Returns `None` when this process was not started as a probe.
-pub(crate) fn read_order(channel: &mut DescriptorChannel) -> Option<ProbeOrder> {
+pub(crate) fn read_order(channel: &mut DescriptorChannel) -> Option<ProbeCommand> {
     if std::env::args().nth(3).as_deref() != Some(PROBE_MARK) {
         return None;
     }
@@ -291,10 +291,10 @@ pub(crate) fn read_order(channel: &mut DescriptorChannel) -> Option<ProbeOrder> 
         parent: unsafe { libc::getppid() },
     };
     let attempt = ESCAPE_ATTEMPTS.iter().find(|(name, _)| *name == wanted).unwrap().1;
-    Some(ProbeOrder { attempt, sandbox: text("sandbox"), facts })
+    Some(ProbeCommand { attempt, sandbox: text("sandbox"), facts })
 }
 
-impl ProbeOrder {
+impl ProbeCommand {
     /// Enters the sandbox variant of this attempt.
     pub(crate) fn enter(&self) -> Result<SandboxReport, SandboxError> {
         match self.sandbox.as_str() {

@@ -34,7 +34,7 @@ pub fn serve(stream: UnixStream, build: &str) -> Result<(), PreviewServeError> {
     #[cfg(feature = "probe")]
     let asked = crate::probe::read_order(&mut channel);
     #[cfg(feature = "probe")]
-    let report = asked.as_ref().map_or_else(sandbox::enter, crate::probe::ProbeOrder::enter)?;
+    let report = asked.as_ref().map_or_else(sandbox::enter, crate::probe::ProbeCommand::enter)?;
     #[cfg(not(feature = "probe"))]
     let report = sandbox::enter()?;
     let locked = report.system_calls;

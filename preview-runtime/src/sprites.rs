@@ -26,7 +26,7 @@ const ICON_STROKE_WIDTH: f32 = 1.9;
 
 /// The appearance of a box, in pixels and colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct BoxSpriteLook {
+pub(crate) struct BoxSpriteStyle {
     pub(crate) radius: u16,
     pub(crate) border: u16,
     pub(crate) blur: u16,
@@ -41,9 +41,9 @@ enum SpriteKey {
         strokes: usize,
         side: u16,
     },
-    Box(BoxSpriteLook),
+    Box(BoxSpriteStyle),
     /// A box that is too small to be stretched, such as a pill or a disc, with its size.
-    Whole(BoxSpriteLook, [u16; 2]),
+    Whole(BoxSpriteStyle, [u16; 2]),
 }
 
 #[derive(Default)]
@@ -96,7 +96,7 @@ impl SpriteCache {
     }
 
     /// Returns a box with fixed corners and stretched sides. Returns `None` when it is too large for a sprite.
-    pub(crate) fn nine_patch_mesh(&mut self, look: BoxSpriteLook, rect: Rect, scale: f32) -> Option<Mesh> {
+    pub(crate) fn nine_patch_mesh(&mut self, look: BoxSpriteStyle, rect: Rect, scale: f32) -> Option<Mesh> {
         let around = u32::from(look.blur).div_ceil(2) + u32::from(look.blur > 0);
         // Corner, one pixel of side, corner. A blur extends inwards as far as outwards.
         let corner =
@@ -147,7 +147,7 @@ impl SpriteCache {
     }
 
     /// Returns a box without stretching, in whole pixels.
-    fn whole_mesh(&mut self, look: BoxSpriteLook, rect: Rect, around: u32, scale: f32) -> Option<Mesh> {
+    fn whole_mesh(&mut self, look: BoxSpriteStyle, rect: Rect, around: u32, scale: f32) -> Option<Mesh> {
         let size = [
             whole_pixels(rect.width(), MAX_SPRITE_SIDE_PIXELS)?,
             whole_pixels(rect.height(), MAX_SPRITE_SIDE_PIXELS)?,
@@ -209,7 +209,7 @@ fn draw(shapes: Vec<Shape>, [width, height]: [u32; 2]) -> Option<ColorImage> {
     Some(ColorImage::new([width, height], pixels))
 }
 
-fn box_shapes(look: BoxSpriteLook, around: f32, size: Vec2) -> Vec<Shape> {
+fn box_shapes(look: BoxSpriteStyle, around: f32, size: Vec2) -> Vec<Shape> {
     let colour = |[r, g, b, a]: [u8; 4]| Color32::from_rgba_premultiplied(r, g, b, a);
     let rect = Rect::from_min_size(pos2(around, around), size);
     let stroke =

@@ -1,7 +1,9 @@
 //! The real preview process: its sandbox as reported by the kernel, frames, deadlines and exit.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, unsafe_code, reason = "a test")]
 
-use frame_memory::{DescriptorChannel, DescriptorChannelError, FrameCopy, FrameMemory, FrameMemoryReader};
+use frame_memory::{
+    DescriptorChannel, DescriptorChannelError, FrameCopyOutcome, FrameMemory, FrameMemoryReader,
+};
 use serde_json::json;
 use shared_protocol::{
     framing::{decode_json, encode_json},
@@ -253,7 +255,7 @@ fn it_shows_a_component() {
         .show("{ type: box, style: { width: fill, height: 100, background: '#ff0000' } }", json!(null));
     preview.until(|message| matches!(message, FromPreview::Frame { revision: 1, .. }));
     let mut pixels = vec![[0; 4]; 200 * 100];
-    assert_eq!(reader.copy_frame(&mut pixels), FrameCopy::Frame);
+    assert_eq!(reader.copy_frame(&mut pixels), FrameCopyOutcome::Frame);
     assert!(pixels.iter().all(|pixel| *pixel == [255, 0, 0, 255]));
     preview.send(&ToPreview::Ping { number: 1 }, None);
     preview.until(|message| matches!(message, FromPreview::Pong { number: 1 }));

@@ -1,7 +1,7 @@
 //! A session without its process: messages in, messages and pixels out.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
-use frame_memory::{FrameCopy, FrameMemory, FrameMemoryReader};
+use frame_memory::{FrameCopyOutcome, FrameMemory, FrameMemoryReader};
 use preview_runtime::session::PreviewRuntimeSession;
 use serde_json::{Map, Value, json};
 use shared_protocol::{
@@ -81,7 +81,7 @@ impl Host {
         for message in &messages {
             match message {
                 FromPreview::Frame { .. } => {
-                    assert_eq!(self.reader.copy_frame(&mut self.pixels), FrameCopy::Frame);
+                    assert_eq!(self.reader.copy_frame(&mut self.pixels), FrameCopyOutcome::Frame);
                     self.frames += 1;
                 }
                 FromPreview::Instances { instances, .. } => self.instances.clone_from(instances),

@@ -3,10 +3,10 @@
 
 use crate::{
     commands::{COMMANDS, CommandDef, CommandFacts, CommandMenu},
-    picker::{PickerEntry, PickerMark, PickerPopup, SearchPicker, rank},
+    picker::{PickerEntry, PickerIcon, PickerPopup, SearchPicker, rank},
     specs::{SpecsFeature, type_look},
     view::{ActionQueue, FrameView, SpecAction, SpecPage, WindowAction},
-    widgets::{PopupPlace, kind_icon},
+    widgets::{PopupPosition, kind_icon},
 };
 use egui::Context;
 use shared_protocol::{ElementId, bundle::EntitySummary};
@@ -48,7 +48,7 @@ impl CommandPalette {
             found.into_iter().map(|found| (found.entry, found.action)).unzip();
         let popup = PickerPopup {
             id: "command palette",
-            place: PopupPlace::Top(64.0),
+            place: PopupPosition::Top(64.0),
             width: WIDTH,
             name: "Search and commands",
             hint: "Search commands, boards, nodes, types, specs and servers",
@@ -93,7 +93,7 @@ fn command<'a>(def: &CommandDef, facts: &CommandFacts<'_>, query: &str) -> Optio
     let title = def.caption(facts).into_owned();
     let rank = rank(query, &title, def.menu.title())?;
     let note = def.keys.first().map(|keys| keys.text()).unwrap_or_default();
-    let entry = PickerEntry { title, note, mark: PickerMark::Icon("arrow") };
+    let entry = PickerEntry { title, note, mark: PickerIcon::Icon("arrow") };
     Some(PaletteMatch { rank, entry, action: WindowAction::Do(def.id) })
 }
 
@@ -106,7 +106,7 @@ fn boards<'a>(view: &FrameView<'a>, query: &str) -> Vec<PaletteMatch<'a>> {
             let entry = PickerEntry {
                 title: board.title.clone(),
                 note,
-                mark: PickerMark::Icon(kind_icon(board.kind)),
+                mark: PickerIcon::Icon(kind_icon(board.kind)),
             };
             Some(PaletteMatch { rank, entry, action: WindowAction::OpenBoard(board.id) })
         })
@@ -128,7 +128,7 @@ fn types<'a>(view: &FrameView<'a>, query: &str) -> Vec<PaletteMatch<'a>> {
             let title = format!("Add {}", def.title);
             let more = format!("{} {}", def.category, def.id);
             let rank = rank(query, &title, &more)?;
-            let entry = PickerEntry { title, note: def.category.clone(), mark: PickerMark::Type(Some(def)) };
+            let entry = PickerEntry { title, note: def.category.clone(), mark: PickerIcon::Type(Some(def)) };
             Some(PaletteMatch { rank, entry, action: WindowAction::Add(def.id.clone()) })
         })
         .collect()
@@ -142,7 +142,7 @@ fn servers<'a>(view: &FrameView<'a>, query: &str) -> Vec<PaletteMatch<'a>> {
             let rank =
                 rank(query, &server.name, &format!("upstream server {} {}", server.slug, server.runs))?;
             let note = format!("server, {}", server.state.label());
-            let entry = PickerEntry { title: server.name.clone(), note, mark: PickerMark::Icon("server") };
+            let entry = PickerEntry { title: server.name.clone(), note, mark: PickerIcon::Icon("server") };
             Some(PaletteMatch { rank, entry, action: WindowAction::OpenServer(server.id.clone()) })
         })
         .collect()
@@ -155,7 +155,7 @@ fn entity<'a>(view: &FrameView<'a>, summary: &EntitySummary, query: &str) -> Opt
     let many = view.bundles.bundles.len() > 1;
     let note = if many { format!("{} in {}", entity.id, entity.bundle) } else { entity.id.clone() };
     let title = if summary.title.is_empty() { entity.id.clone() } else { summary.title.clone() };
-    let entry = PickerEntry { title, note, mark: PickerMark::Icon(type_look(&entity.entity_type).0) };
+    let entry = PickerEntry { title, note, mark: PickerIcon::Icon(type_look(&entity.entity_type).0) };
     let action = WindowAction::Spec(SpecAction::Open(SpecPage::Entity(entity.clone())));
     Some(PaletteMatch { rank, entry, action })
 }
@@ -170,7 +170,7 @@ fn nodes<'a>(view: &FrameView<'a>, query: &str) -> Vec<PaletteMatch<'a>> {
             let rank = rank(query, &node.label, &more)?;
             let board = view.snapshot.board(node.board).map_or("", |board| board.title.as_str());
             let note = format!("{kind} on {board}");
-            let entry = PickerEntry { title: node.label.clone(), note, mark: PickerMark::Type(def) };
+            let entry = PickerEntry { title: node.label.clone(), note, mark: PickerIcon::Type(def) };
             Some(PaletteMatch { rank, entry, action: WindowAction::Reveal(ElementId::Node(node.id)) })
         })
         .collect()

@@ -1,9 +1,9 @@
 //! Connects nodes by keyboard: lists the nodes that the selected node may connect to.
 
 use crate::{
-    picker::{PickerEntry, PickerMark, PickerPopup, SearchPicker, rank},
+    picker::{PickerEntry, PickerIcon, PickerPopup, SearchPicker, rank},
     view::{FrameView, WindowAction},
-    widgets::PopupPlace,
+    widgets::PopupPosition,
 };
 use authority::{Snapshot, connection};
 use egui::Context;
@@ -34,7 +34,7 @@ impl ConnectPicker {
         let entries: Vec<PickerEntry<'_>> = targets.iter().map(|node| entry(view, node)).collect();
         let popup = PickerPopup {
             id: "connect to",
-            place: PopupPlace::Top(64.0),
+            place: PopupPosition::Top(64.0),
             width: WIDTH,
             name: "Connect to",
             hint: "Search nodes to connect to",
@@ -76,5 +76,5 @@ impl ConnectPicker {
 fn entry<'a>(view: &FrameView<'a>, node: &Node) -> PickerEntry<'a> {
     let def = view.snapshot.registry().get(&node.type_id);
     let note = def.map_or(node.type_id.as_str(), |def| def.title.as_str()).to_owned();
-    PickerEntry { title: node.label.clone(), note, mark: PickerMark::Type(def) }
+    PickerEntry { title: node.label.clone(), note, mark: PickerIcon::Type(def) }
 }

@@ -3,7 +3,7 @@
 use crate::{
     commands::{CommandFacts, CommandId, find},
     view::FrameView,
-    widgets::{PopupPlace, popup_ui},
+    widgets::{PopupPosition, popup_ui},
 };
 use egui::{Button, Context, Frame, Pos2};
 use std::ops::ControlFlow;
@@ -39,7 +39,7 @@ impl ContextMenu {
         let facts = CommandFacts::from_view(Some(view));
         let groups = if self.on_element { ELEMENT_COMMANDS } else { BOARD_COMMANDS };
         let is_first_frame = std::mem::replace(&mut self.fresh, false);
-        let shown = popup_ui(context, "context menu", PopupPlace::At(self.at), is_first_frame, |ui| {
+        let shown = popup_ui(context, "context menu", PopupPosition::At(self.at), is_first_frame, |ui| {
             Frame::menu(ui.style()).show(ui, |ui| menu_ui(ui, groups, &facts)).inner
         });
         let ControlFlow::Break(chosen) = shown else { return true };

@@ -1,11 +1,11 @@
 //! Creates a trace link: chooses the relation and the target node or entity.
 
 use crate::{
-    picker::{PickerEntry, PickerMark, PickerPopup, SearchPicker, rank},
+    picker::{PickerEntry, PickerIcon, PickerPopup, SearchPicker, rank},
     specs::{SpecsFeature, type_look},
     trace_links::change,
     view::{FrameView, entity_of_node},
-    widgets::{PopupPlace, muted_ui},
+    widgets::{PopupPosition, muted_ui},
 };
 use egui::{Context, TextEdit};
 use shared_protocol::{
@@ -51,7 +51,7 @@ impl TraceLinkPicker {
         let entries: Vec<PickerEntry<'_>> = targets.iter().map(|target| target.entry(view)).collect();
         let popup = PickerPopup {
             id: "link to",
-            place: PopupPlace::Top(64.0),
+            place: PopupPosition::Top(64.0),
             width: WIDTH,
             name: "Link to",
             hint: "Search nodes and entities to link to",
@@ -134,10 +134,10 @@ impl<'a> TraceLinkTarget<'a> {
             Self::Node(node) => {
                 let board = view.snapshot.board(node.board).map_or("", |board| board.title.as_str());
                 let def = view.snapshot.registry().get(&node.type_id);
-                PickerEntry { title, note: board.to_owned(), mark: PickerMark::Type(def) }
+                PickerEntry { title, note: board.to_owned(), mark: PickerIcon::Type(def) }
             }
             Self::Entity(summary) => {
-                let mark = PickerMark::Icon(type_look(&summary.entity.entity_type).0);
+                let mark = PickerIcon::Icon(type_look(&summary.entity.entity_type).0);
                 PickerEntry { title, note: summary.entity.id.clone(), mark }
             }
         }

@@ -1,7 +1,7 @@
 //! A searchable list with keyboard navigation, shared by quick add, the command palette and other pickers.
 
 use crate::widgets::{
-    ListRow, PopupPlace, ROW_HEIGHT, body_font, paint_icon, paint_line, paint_type_mark, popup_ui, row_ui,
+    ListRow, PopupPosition, ROW_HEIGHT, body_font, paint_icon, paint_line, paint_type_mark, popup_ui, row_ui,
     search_field_ui, small_font,
 };
 use canvas::theme::WorkbenchTheme;
@@ -14,10 +14,10 @@ pub(crate) struct PickerEntry<'a> {
     pub(crate) title: String,
     /// Muted text at the right.
     pub(crate) note: String,
-    pub(crate) mark: PickerMark<'a>,
+    pub(crate) mark: PickerIcon<'a>,
 }
 
-pub(crate) enum PickerMark<'a> {
+pub(crate) enum PickerIcon<'a> {
     Type(Option<&'a TypeDef>),
     Icon(&'static str),
 }
@@ -36,7 +36,7 @@ pub(crate) struct SearchPicker {
 /// A picker above everything else.
 pub(crate) struct PickerPopup<'a> {
     pub(crate) id: &'static str,
-    pub(crate) place: PopupPlace,
+    pub(crate) place: PopupPosition,
     pub(crate) width: f32,
     /// The accessible name and the hint of the search field.
     pub(crate) name: &'a str,
@@ -130,8 +130,8 @@ fn entry_ui(ui: &mut Ui, theme: &WorkbenchTheme, entry: &PickerEntry<'_>, lit: b
     row_ui(ui, theme, row, |ui, room| {
         let mark = Rect::from_center_size(pos2(room.left() + 9.0, room.center().y), Vec2::splat(18.0));
         match &entry.mark {
-            PickerMark::Type(def) => paint_type_mark(ui.painter(), mark, theme, *def),
-            PickerMark::Icon(icon) => paint_icon(ui.painter(), icon, mark.shrink(2.0), theme.text_muted),
+            PickerIcon::Type(def) => paint_type_mark(ui.painter(), mark, theme, *def),
+            PickerIcon::Icon(icon) => paint_icon(ui.painter(), icon, mark.shrink(2.0), theme.text_muted),
         }
         let room = Rect::from_min_max(room.min + vec2(26.0, 0.0), room.max);
         let note = paint_line(ui, room, Align2::RIGHT_CENTER, &entry.note, small_font(ui), theme.text_subtle);

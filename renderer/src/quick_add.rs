@@ -2,9 +2,9 @@
 
 use crate::{
     node_placement::{container_at, fitting_port, parent_for},
-    picker::{PickerEntry, PickerMark, PickerPopup, SearchPicker, rank},
+    picker::{PickerEntry, PickerIcon, PickerPopup, SearchPicker, rank},
     view::{FrameView, WindowAction},
-    widgets::PopupPlace,
+    widgets::PopupPosition,
 };
 use egui::{Context, Pos2};
 use shared_protocol::{BoardPoint, EdgeEndpoint, TypeDef};
@@ -33,11 +33,11 @@ impl QuickAdd {
             .map(|def| PickerEntry {
                 title: def.title.clone(),
                 note: def.category.clone(),
-                mark: PickerMark::Type(Some(def)),
+                mark: PickerIcon::Type(Some(def)),
             })
             .collect();
         let hint = if self.from.is_some() { "Search types to connect" } else { "Search types to add" };
-        let place = PopupPlace::At(self.screen);
+        let place = PopupPosition::At(self.screen);
         let popup = PickerPopup { id: "quick add", place, width: WIDTH, name: "Quick add", hint };
         let ControlFlow::Break(chosen) = self.picker.popup_ui(context, view.theme, popup, &entries, |_| {})
         else {

@@ -5,7 +5,9 @@ use shared_protocol::{
     BoardId, Change, Refusal,
     bundle::BundlesView,
     mcp::McpView,
-    messages::{FullWorkspaceView, Patch, PlainFolder, Presence, RegistryView, ToRenderer, WorkspaceStatus},
+    messages::{
+        FolderWithoutWorkspace, FullWorkspaceView, Patch, Presence, RegistryView, ToRenderer, WorkspaceStatus,
+    },
     preview_sessions::{PreviewId, PreviewInstanceBox, PreviewsView},
     review::{ProposalDetails, ReviewView},
     terraform::{TerraformRunId, TerraformRunLine, TerraformView},
@@ -85,7 +87,7 @@ pub enum ReplicaUpdate {
         headline: String,
     },
     /// Main requests the welcome page.
-    Welcome(Option<PlainFolder>),
+    Welcome(Option<FolderWithoutWorkspace>),
     /// A patch does not apply; the window must request a resync.
     Resync,
     /// Main violated the protocol; the window must close.

@@ -178,7 +178,7 @@ pub(crate) fn modal_frame(context: &egui::Context) -> egui::Frame {
     egui::Frame::popup(&context.global_style()).inner_margin(18)
 }
 
-pub(crate) enum PopupPlace {
+pub(crate) enum PopupPosition {
     /// At the top of the window, this far down.
     Top(f32),
     At(egui::Pos2),
@@ -188,7 +188,7 @@ pub(crate) enum PopupPlace {
 pub(crate) fn popup_ui<T>(
     context: &egui::Context,
     id: &'static str,
-    place: PopupPlace,
+    place: PopupPosition,
     is_first_frame: bool,
     content: impl FnOnce(&mut Ui) -> Option<T>,
 ) -> ControlFlow<Option<T>> {
@@ -197,8 +197,8 @@ pub(crate) fn popup_ui<T>(
     }
     let area = egui::Area::new(egui::Id::unique(id)).order(egui::Order::Foreground);
     let area = match place {
-        PopupPlace::Top(down) => area.anchor(Align2::CENTER_TOP, vec2(0.0, down)),
-        PopupPlace::At(place) => area.fixed_pos(place).constrain(true),
+        PopupPosition::Top(down) => area.anchor(Align2::CENTER_TOP, vec2(0.0, down)),
+        PopupPosition::At(place) => area.fixed_pos(place).constrain(true),
     };
     let shown = area.show(context, content);
     // The click or key that opened the popup may still be active in its first frame.

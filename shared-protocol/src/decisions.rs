@@ -116,7 +116,7 @@ requests! {
             board: BoardId,
             /// Values of sensitive variables; kept in memory for later runs and never written to disk.
             secrets: Vec<(String, String)>,
-        } -> PlanStart;
+        } -> ReviewPlanStart;
     }
 }
 
@@ -128,7 +128,7 @@ requests! {
         /// A proposal by number or id.
         ShowProposal { proposal: String } -> ProposalDetails;
         /// Submits a decision and has main show its code. [`crate::messages::FromTerminal::Confirm`] carries it out.
-        SubmitDecision { decision: PersonDecision } -> CodePlace;
+        SubmitDecision { decision: PersonDecision } -> ConfirmationCodePlace;
     }
 }
 
@@ -164,7 +164,7 @@ impl From<ManagedServerDecision> for WindowRequest {
 
 /// The place where the person finds the code of a submitted decision.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CodePlace {
+pub struct ConfirmationCodePlace {
     pub place: String,
 }
 
@@ -182,7 +182,7 @@ pub struct DecidedProposal {
 /// The start of a plan that a reviewer requested.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum PlanStart {
+pub enum ReviewPlanStart {
     Started {
         run: TerraformRunId,
     },

@@ -9,8 +9,8 @@ use crate::{
     bundle::{BundleDiagnostic, EntityRef, EntitySummary, EntityView, RelationCoverageView, SchemaView},
     mcp::{McpMode, McpView},
     messages::{
-        AppliedCommand, ConflictResolution, OperationLogEntry, Patch, PlainFolder, RecentWorkspace,
-        WorkbenchInstanceView, WorkspaceProblem, WorkspaceTemplate,
+        AppliedCommand, ConflictResolution, FolderWithoutWorkspace, OperationLogEntry, Patch,
+        RecentWorkspace, WorkbenchInstanceView, WorkspaceProblem, WorkspaceTemplate,
     },
     preview_sessions::{PreviewId, PreviewLogLine, PreviewTarget, PreviewsView},
     preview_wire::{PreviewMode, PreviewScreen},
@@ -234,7 +234,7 @@ pub struct ExportedFile {
 pub enum OpenedWorkspace {
     Opened,
     /// The folder is no workspace, or is one already: the window asks the user what to do.
-    NeedsChoice(PlainFolder),
+    NeedsChoice(FolderWithoutWorkspace),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

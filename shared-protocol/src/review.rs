@@ -8,7 +8,7 @@ use crate::{
         ContentHash, ElementChangeKind, ProposalAcceptance, ProposalComment, ProposalStep, ProposedAction,
         Proposer, ReviewVerdict, Risk,
     },
-    terraform::RequestPlanView,
+    terraform::ApplyRequestPlanView,
 };
 use serde::{Deserialize, Serialize};
 use std::{
@@ -43,7 +43,7 @@ pub struct ReviewView {
     /// first.
     pub proposals: Vec<ProposalBrief>,
     pub approvals: Vec<StandingApproval>,
-    /// Codes that a terminal must enter. They are shown only here.
+    /// ConfirmationCodes that a terminal must enter. They are shown only here.
     pub codes: Vec<ConfirmationCode>,
 }
 
@@ -141,7 +141,7 @@ pub struct ProposalDetails {
     pub clashes: Vec<FieldClash>,
     /// The saved plan of a request to apply or destroy, if one exists.
     #[serde(default)]
-    pub plan: Option<Box<RequestPlanView>>,
+    pub plan: Option<Box<ApplyRequestPlanView>>,
 }
 
 impl ProposalDetails {
@@ -222,7 +222,7 @@ pub struct ProposedElement {
     pub board: Option<BoardId>,
     pub differences: Vec<FieldChange>,
     /// The complete differences of changed files, so that a reviewer sees everything they accept.
-    pub files: Vec<FileDelta>,
+    pub files: Vec<FileLineCounts>,
     pub risks: Vec<Risk>,
     /// Accepting it needs an explicit confirmation; never preselected.
     pub destructive: bool,
@@ -313,7 +313,7 @@ pub struct BoardConsequences {
     pub board: BoardId,
     pub name: String,
     /// The changed Terraform files.
-    pub files: Vec<FileDelta>,
+    pub files: Vec<FileLineCounts>,
     pub more_files: u64,
     pub cost: Option<CostDelta>,
     /// Why the consequences are incomplete.
@@ -322,7 +322,7 @@ pub struct BoardConsequences {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct FileDelta {
+pub struct FileLineCounts {
     /// The path in the board folder, or in the workspace for its own files.
     pub path: String,
     /// The number of added and removed lines.
@@ -332,7 +332,7 @@ pub struct FileDelta {
     pub text: String,
 }
 
-impl FileDelta {
+impl FileLineCounts {
     /// Creates a delta from a unified diff with its two header lines.
     pub fn from_text(path: &str, text: String) -> Self {
         let count = |sign: char| text.lines().skip(2).filter(|line| line.starts_with(sign)).count() as u64;

@@ -128,25 +128,25 @@ pub struct TerraformView {
     /// Trial plans of proposals, oldest first; only the newest few.
     pub trials: Vec<TrialPlanView>,
     /// Saved plans of agents' requests to apply or destroy.
-    pub requests: Vec<RequestPlanView>,
+    pub requests: Vec<ApplyRequestPlanView>,
 }
 
 /// The saved plan that main creates for an agent's request to apply or destroy. Accepting names its hash and runs
 /// exactly this file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct RequestPlanView {
+pub struct ApplyRequestPlanView {
     pub proposal: ProposalId,
     pub version: u32,
     pub board: BoardId,
-    pub state: RequestPlanState,
+    pub state: ApplyRequestPlanState,
 }
 
-impl RequestPlanView {
+impl ApplyRequestPlanView {
     /// The hash that an acceptance must name; `None` until the plan is ready.
     pub fn hash(&self) -> Option<ContentHash> {
         match &self.state {
-            RequestPlanState::Ready { hash, .. } => Some(*hash),
+            ApplyRequestPlanState::Ready { hash, .. } => Some(*hash),
             _ => None,
         }
     }
@@ -154,17 +154,17 @@ impl RequestPlanView {
     /// Why the request cannot be accepted; `None` when it can.
     pub fn obstacle(&self) -> Option<String> {
         match &self.state {
-            RequestPlanState::Needed { reason } => Some(reason.clone()),
-            RequestPlanState::Planning { .. } => Some("Planning…".to_owned()),
-            RequestPlanState::Failed { reason } => Some(format!("The plan failed: {reason}")),
-            RequestPlanState::Ready { .. } => None,
+            ApplyRequestPlanState::Needed { reason } => Some(reason.clone()),
+            ApplyRequestPlanState::Planning { .. } => Some("Planning…".to_owned()),
+            ApplyRequestPlanState::Failed { reason } => Some(format!("The plan failed: {reason}")),
+            ApplyRequestPlanState::Ready { .. } => None,
         }
     }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum RequestPlanState {
+pub enum ApplyRequestPlanState {
     /// A person must press *Plan*, for this reason.
     Needed {
         reason: String,

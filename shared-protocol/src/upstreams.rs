@@ -342,13 +342,13 @@ pub enum ToolApproval {
     /// Not reviewed yet.
     New,
     /// The definition differs from the approved one.
-    Changed(Vec<DefinitionChange>),
+    Changed(Vec<ToolDefinitionChange>),
 }
 
 /// One part of a definition before and after, as text; `None` when it did not exist.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct DefinitionChange {
+pub struct ToolDefinitionChange {
     /// Such as `inputSchema.properties.path.type`.
     pub path: String,
     pub before: Option<String>,
@@ -376,7 +376,7 @@ pub struct ServerForm {
     pub folder: Option<String>,
     /// Trusts this server's tool annotations.
     pub trusted: bool,
-    pub limits: LimitsForm,
+    pub limits: ServerLimitsForm,
     /// The name and version in the registry, if a registry filled in the form.
     pub registry: Option<(String, String)>,
 }
@@ -395,7 +395,7 @@ impl ServerForm {
             variables: Vec::new(),
             folder: None,
             trusted: false,
-            limits: LimitsForm::default(),
+            limits: ServerLimitsForm::default(),
             registry: None,
         }
     }
@@ -440,7 +440,7 @@ pub enum VariableValue {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct LimitsForm {
+pub struct ServerLimitsForm {
     pub install_ms: u64,
     pub connect_ms: u64,
     pub handshake_ms: u64,
@@ -455,7 +455,7 @@ pub struct LimitsForm {
     pub calls: u64,
 }
 
-impl Default for LimitsForm {
+impl Default for ServerLimitsForm {
     fn default() -> Self {
         Self {
             install_ms: 300_000,

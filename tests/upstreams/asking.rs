@@ -1,6 +1,6 @@
 //! Calls that wait for a person: said no to, given up, told of while they run, and refused when the tool is another one by then.
 
-use crate::{UpstreamReviewFixture, call, calls, home_with, text, until_offered, until_running};
+use crate::{ManagedServerReviewFixture, call, calls, home_with, text, until_offered, until_running};
 use serde_json::{Value, json};
 use std::fs;
 use test_support::wait_for;
@@ -9,7 +9,7 @@ use test_support::wait_for;
 fn a_call_that_waits_is_rejected_or_cancelled_and_tells_its_progress() {
     let home = home_with(&[("plain", "plain", json!({}))]);
     let workspace = home.workspace("workspace", "blank");
-    let Some(mut desk) = UpstreamReviewFixture::open(&home, workspace.clone()) else { return };
+    let Some(mut desk) = ManagedServerReviewFixture::open(&home, workspace.clone()) else { return };
     until_running(&home, &workspace, &["plain"]);
     let mut agent = desk.agent();
     until_offered(&mut agent, "plain__echo");
@@ -83,10 +83,10 @@ fn a_tool_that_is_not_what_was_shown_or_is_forbidden_meanwhile_is_not_called() {
     let manifest = json!({"id": "teller", "tools": [{"name": "tell", "inputSchema": {"type": "object"}}],
         "implementation": {"type": "script", "runtime": "sh", "entrypoint": program, "toolBindings": {"tell": {"action": "x"}}}});
     fs::write(folder.join("teller.json"), manifest.to_string()).unwrap();
-    let Some(mut desk) = UpstreamReviewFixture::open(&home, workspace) else { return };
+    let Some(mut desk) = ManagedServerReviewFixture::open(&home, workspace) else { return };
     let mut agent = desk.agent();
     until_offered(&mut agent, "draftboard_tell");
-    let hash = |desk: &UpstreamReviewFixture<'_>| {
+    let hash = |desk: &ManagedServerReviewFixture<'_>| {
         desk.run(&["upstream", "list", "--json"]).data()["manifests"][0]["hash"].clone()
     };
 
@@ -117,7 +117,7 @@ fn arguments_that_hold_a_secret_are_refused_whatever_the_policy() {
     let policies = json!({"echo": {"enabled": true, "policy": "allow"}});
     let home = home_with(&[("plain", "plain", policies)]);
     let workspace = home.workspace("workspace", "blank");
-    let Some(mut desk) = UpstreamReviewFixture::open(&home, workspace.clone()) else { return };
+    let Some(mut desk) = ManagedServerReviewFixture::open(&home, workspace.clone()) else { return };
     until_running(&home, &workspace, &["plain"]);
     assert_eq!(desk.decides(&["upstream", "edit", "plain", "--secret", "TOKEN"], &[]).code, Some(0));
     wait_for("the secret is missed", || {

@@ -213,14 +213,14 @@ fn a_call_goes_by_its_policy_and_is_audited() {
 }
 
 /// A `serve` at a terminal that shows codes, and how many it has shown.
-struct UpstreamReviewFixture<'a> {
+struct ManagedServerReviewFixture<'a> {
     home: &'a HomeFixture,
     workspace: PathBuf,
     serve: TerminalFixture,
     shown: usize,
 }
 
-impl<'a> UpstreamReviewFixture<'a> {
+impl<'a> ManagedServerReviewFixture<'a> {
     /// None, loudly, where there is no terminal to be had.
     fn open(home: &'a HomeFixture, workspace: PathBuf) -> Option<Self> {
         let mut command = serving(home, &workspace);

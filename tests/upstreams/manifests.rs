@@ -1,6 +1,6 @@
 //! Manifests as an agent meets them: called, noticed when they come and change, approved and given what they need from a terminal.
 
-use crate::{UpstreamReviewFixture, call, home_with, serve, text, until_offered};
+use crate::{ManagedServerReviewFixture, call, home_with, serve, text, until_offered};
 use serde_json::{Value, json};
 use std::{fs, path::Path};
 use test_support::wait_for;
@@ -49,7 +49,7 @@ fn a_workspace_s_manifest_is_approved_given_its_credential_and_allowed_from_a_te
                            "toolBindings": {"tell": {"action": "x"}}}});
     write(&folder, "teller.json", &manifest);
     fs::write(folder.join("tell.sh"), "echo ${#KEY}").unwrap();
-    let Some(mut desk) = UpstreamReviewFixture::open(&home, workspace) else { return };
+    let Some(mut desk) = ManagedServerReviewFixture::open(&home, workspace) else { return };
     let mut agent = desk.agent();
     let path = folder.join("teller.json");
     let path = path.to_str().unwrap();

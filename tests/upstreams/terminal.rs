@@ -1,6 +1,6 @@
 //! Managed servers from a terminal, through the executable.
 
-use crate::{UpstreamReviewFixture, fixture, home_with, serve, until_running};
+use crate::{ManagedServerReviewFixture, fixture, home_with, serve, until_running};
 use serde_json::json;
 use std::fs;
 use test_support::python_interpreter;
@@ -86,7 +86,7 @@ fn servers_are_imported_and_found_in_a_registry_and_what_is_required_is_given_fi
 fn a_server_is_changed_and_a_tool_given_its_times_with_the_code() {
     let home = home_with(&[("plain", "plain", json!({}))]);
     let workspace = home.workspace("workspace", "blank");
-    let Some(mut desk) = UpstreamReviewFixture::open(&home, workspace.clone()) else { return };
+    let Some(mut desk) = ManagedServerReviewFixture::open(&home, workspace.clone()) else { return };
     until_running(&home, &workspace, &["plain"]);
     let refused = desk.run(&["upstream", "edit", "plain", "--name", "Mine"]);
     assert!(refused.code == Some(1) && refused.err.contains("a person at a terminal"), "{refused:?}");

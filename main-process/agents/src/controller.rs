@@ -1,7 +1,8 @@
 //! Runs the server: handles messages in order, listens where the settings say, and keeps window and discovery up to date.
 
 use crate::{
-    AgentsAddress, AgentsCall, AgentsEvents, AgentsHandle, AgentsMsg, SettingsOverrides, listen,
+    AgentServerAddress, AgentServerEvents, AgentServerHandle, AgentServerMsg, AgentServerRequest,
+    SettingsOverrides, listen,
     settings::{self, AgentSettings},
     workbench_adapter::WorkbenchAdapter,
 };
@@ -38,7 +39,7 @@ const TEST_LIMIT: Duration = Duration::from_secs(3);
 const STOP_LIMIT: Duration = Duration::from_secs(2);
 
 /// The running agents' side.
-pub struct RunningAgents {
+pub struct RunningAgentServer {
     pub thread: JoinHandle<()>,
     /// The address where it listens.
     pub url: Option<String>,
@@ -47,8 +48,8 @@ pub struct RunningAgents {
 }
 
 /// The parts of the process that the agents' side uses.
-pub struct AgentsDeps {
-    pub events: Arc<dyn AgentsEvents>,
+pub struct AgentServerDeps {
+    pub events: Arc<dyn AgentServerEvents>,
     pub terraform: TerraformHandle,
     pub previews: PreviewsHandle,
     /// The user's settings file.
@@ -57,11 +58,11 @@ pub struct AgentsDeps {
 
 /// Starts the agents' side on a thread of its own, and returns when it listens or has logged why it does not.
 pub fn start(
-    handle: AgentsHandle,
-    waiting: mpsc::Receiver<AgentsMsg>,
-    deps: AgentsDeps,
+    handle: AgentServerHandle,
+    waiting: mpsc::Receiver<AgentServerMsg>,
+    deps: AgentServerDeps,
     overrides: SettingsOverrides,
-) -> io::Result<RunningAgents> {
+) -> io::Result<RunningAgentServer> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(WORKERS)
         .max_blocking_threads(MAX_BLOCKING_THREADS)
@@ -73,15 +74,22 @@ pub fn start(
     let secret = InstanceToken::generate()?;
     let token = InstanceToken::generate()?;
     let (ready, is_ready) = oneshot::channel();
-    let AgentsDeps { events, terraform, previews, settings } = deps;
+    let AgentServerDeps { events, terraform, previews, settings } = deps;
     let recording = Arc::clone(&events);
     let thread = std::thread::Builder::new().name("mcp-messages".to_owned()).spawn(move || {
         runtime.block_on(async move {
             let (published, action_runs) = (Arc::clone(&handle.published), Arc::clone(&handle.action_runs));
             let adapter =
                 WorkbenchAdapter { published, action_runs, events: Arc::clone(&events), terraform, previews };
-            let mut controller =
-                AgentsController::new(handle, events, adapter, overrides, settings, token, secret.reveal());
+            let mut controller = AgentServerController::new(
+                handle,
+                events,
+                adapter,
+                overrides,
+                settings,
+                token,
+                secret.reveal(),
+            );
             controller.begin();
             // The starter is gone.
             let _ = ready.send(controller.url());
@@ -99,7 +107,7 @@ pub fn start(
     if let Err(error) = is_recorded.recv_timeout(STOP_LIMIT) {
         tracing::warn!(%error, "the discovery record may be late");
     }
-    Ok(RunningAgents { thread, url, runtime: runtime_handle })
+    Ok(RunningAgentServer { thread, url, runtime: runtime_handle })
 }
 
 /// Does not wait for a picture that is being drawn.
@@ -107,9 +115,9 @@ fn runtime_ends(runtime: tokio::runtime::Runtime) {
     runtime.shutdown_timeout(STOP_LIMIT);
 }
 
-struct AgentsController {
-    handle: AgentsHandle,
-    events: Arc<dyn AgentsEvents>,
+struct AgentServerController {
+    handle: AgentServerHandle,
+    events: Arc<dyn AgentServerEvents>,
     service: AgentService,
     path: PathBuf,
     settings: AgentSettings,
@@ -120,10 +128,10 @@ struct AgentsController {
     error: Option<String>,
 }
 
-impl AgentsController {
+impl AgentServerController {
     fn new(
-        handle: AgentsHandle,
-        events: Arc<dyn AgentsEvents>,
+        handle: AgentServerHandle,
+        events: Arc<dyn AgentServerEvents>,
         adapter: WorkbenchAdapter,
         overrides: SettingsOverrides,
         path: PathBuf,
@@ -154,7 +162,7 @@ impl AgentsController {
         self.record_address();
     }
 
-    async fn run(mut self, mut waiting: mpsc::Receiver<AgentsMsg>) {
+    async fn run(mut self, mut waiting: mpsc::Receiver<AgentServerMsg>) {
         let mut clients = self.service.clients().watch_changes();
         // The window shows the address before the first client connects.
         let mut shown = self.view();
@@ -162,13 +170,13 @@ impl AgentsController {
         loop {
             tokio::select! {
                 message = waiting.recv() => match message {
-                    Some(AgentsMsg::Request(call)) => self.handle(call).await,
-                    Some(AgentsMsg::Bridge(stream)) => self.serve_bridge(stream),
-                    Some(AgentsMsg::WorkspaceMode(mode)) => {
+                    Some(AgentServerMsg::Request(call)) => self.handle(call).await,
+                    Some(AgentServerMsg::Bridge(stream)) => self.serve_bridge(stream),
+                    Some(AgentServerMsg::WorkspaceMode(mode)) => {
                         self.workspace_mode = mode;
                         self.apply_mode();
                     }
-                    Some(AgentsMsg::Stop) | None => break,
+                    Some(AgentServerMsg::Stop) | None => break,
                 },
                 changed = clients.changed() => {
                     if changed.is_err() {
@@ -226,7 +234,7 @@ impl AgentsController {
 
     /// Records for local tools where the server listens.
     fn record_address(&self) {
-        let address = self.url().map(|url| AgentsAddress { url, token: self.token.clone() });
+        let address = self.url().map(|url| AgentServerAddress { url, token: self.token.clone() });
         self.events.record_address(address);
     }
 
@@ -258,36 +266,36 @@ impl AgentsController {
         });
     }
 
-    async fn handle(&mut self, call: AgentsCall) {
+    async fn handle(&mut self, call: AgentServerRequest) {
         match call {
-            AgentsCall::ViewAgents(_, responder) => self.respond(Ok(self.view()), responder),
-            AgentsCall::SetAgentMode(SetAgentMode { mode }, responder) => {
+            AgentServerRequest::ViewAgents(_, responder) => self.respond(Ok(self.view()), responder),
+            AgentServerRequest::SetAgentMode(SetAgentMode { mode }, responder) => {
                 let result = self.set_mode(mode).await;
                 self.respond(result, responder);
             }
-            AgentsCall::SetAgentPort(SetAgentPort { port }, responder) => {
+            AgentServerRequest::SetAgentPort(SetAgentPort { port }, responder) => {
                 let result = self.set_port(port).await;
                 self.respond(result, responder);
             }
-            AgentsCall::RestartAgents(_, responder) => {
+            AgentServerRequest::RestartAgents(_, responder) => {
                 let result = self.restart().await;
                 self.respond(result, responder);
             }
-            AgentsCall::RotateToken(_, responder) => {
+            AgentServerRequest::RotateToken(_, responder) => {
                 let result = self.rotate().await;
                 self.respond(result, responder);
             }
-            AgentsCall::PauseClient(PauseClient { client }, responder) => {
+            AgentServerRequest::PauseClient(PauseClient { client }, responder) => {
                 self.respond(response_if_known(self.service.clients().pause(client, true)), responder);
             }
-            AgentsCall::ResumeClient(ResumeClient { client }, responder) => {
+            AgentServerRequest::ResumeClient(ResumeClient { client }, responder) => {
                 self.respond(response_if_known(self.service.clients().pause(client, false)), responder);
             }
-            AgentsCall::DisconnectClient(DisconnectClient { client }, responder) => {
+            AgentServerRequest::DisconnectClient(DisconnectClient { client }, responder) => {
                 self.respond(response_if_known(self.service.clients().disconnect(client)), responder);
             }
-            AgentsCall::TestConnection(_, responder) => self.test(responder),
-            AgentsCall::ReadClientConfig(ReadClientConfig { client }, responder) => {
+            AgentServerRequest::TestConnection(_, responder) => self.test(responder),
+            AgentServerRequest::ReadClientConfig(ReadClientConfig { client }, responder) => {
                 self.respond(self.client_config(&client), responder);
             }
         }

@@ -2,7 +2,7 @@
 //! window and terminals about it, and the tools of spec bundles, in a workspace or served by themselves ([`standalone`]).
 //!
 //! Owns: the connection settings and the published view. Must not know: the writer, which it calls through
-//! [`AgentsEvents`]; the tools of the workspace, which the crate `mcp_server` owns.
+//! [`AgentServerEvents`]; the tools of the workspace, which the crate `mcp_server` owns.
 
 mod controller;
 mod listen;
@@ -13,9 +13,9 @@ mod specs;
 pub mod standalone;
 mod workbench_adapter;
 
-pub use controller::{AgentsDeps, RunningAgents, start};
+pub use controller::{AgentServerDeps, RunningAgentServer, start};
 pub use offline::offline_surface;
-pub use published::PublishedView;
+pub use published::AgentViewPublisher;
 pub use settings::{
     DEFAULT_PORT, SettingsError, SettingsOverrides, keep_window_settings, terraform_program, window_settings,
 };
@@ -48,26 +48,26 @@ const MAX_MESSAGES: usize = 64;
 /// The tools, resources and prompts of a workspace.
 fn surface() -> AgentSurface {
     let mut surface = AgentSurface::core();
-    let changes: Arc<dyn specs::BundleChanges> = Arc::new(specs::ProposedChanges);
+    let changes: Arc<dyn specs::BundleChangeExecutor> = Arc::new(specs::ProposedBundleChanges);
     specs::add_to(&mut surface, &changes);
     surface
 }
 
 /// The address of this process over HTTP, as the discovery record holds it.
 #[derive(Debug, Clone)]
-pub struct AgentsAddress {
+pub struct AgentServerAddress {
     pub url: String,
     pub token: InstanceToken,
 }
 
 /// The calls of the agents' side into the process. Requests to the review queue go to the same handle, straight from the
 /// tools of `mcp_server`.
-pub trait AgentsEvents: ReviewSubmitter {
+pub trait AgentServerEvents: ReviewSubmitter {
     /// Shows the agents' side in the window.
     fn publish_view(&self, view: McpView);
 
     /// Writes the address into the discovery record.
-    fn record_address(&self, address: Option<AgentsAddress>);
+    fn record_address(&self, address: Option<AgentServerAddress>);
 
     /// Runs `respond` when every address before it is recorded: a client that receives the response finds the address.
     fn run_after_recording(&self, respond: Box<dyn FnOnce() + Send>);
@@ -77,7 +77,7 @@ pub trait AgentsEvents: ReviewSubmitter {
 
 service_calls! {
     /// The requests of window and terminals about the server.
-    pub enum AgentsCall {
+    pub enum AgentServerRequest {
         ViewAgents,
         SetAgentMode,
         SetAgentPort,
@@ -92,8 +92,8 @@ service_calls! {
 }
 
 /// A message to the agents' side.
-pub enum AgentsMsg {
-    Request(AgentsCall),
+pub enum AgentServerMsg {
+    Request(AgentServerRequest),
     /// The connection of an authenticated bridge.
     Bridge(UnixStream),
     /// The mode of the open workspace; overrides the user's setting and does not change it.
@@ -103,17 +103,17 @@ pub enum AgentsMsg {
 
 /// Sends messages to the agents' side, and holds what it publishes.
 #[derive(Clone)]
-pub struct AgentsHandle {
-    pub published: Arc<PublishedView>,
+pub struct AgentServerHandle {
+    pub published: Arc<AgentViewPublisher>,
     /// The outcomes of accepted actions, for the calls that wait for them.
     pub action_runs: Arc<ActionRuns>,
-    messages: mpsc::Sender<AgentsMsg>,
+    messages: mpsc::Sender<AgentServerMsg>,
     mode: Arc<AtomicU8>,
 }
 
-impl AgentsHandle {
+impl AgentServerHandle {
     /// Creates the handle; messages wait for [`start`].
-    pub fn new() -> (Self, mpsc::Receiver<AgentsMsg>) {
+    pub fn new() -> (Self, mpsc::Receiver<AgentServerMsg>) {
         let (messages, waiting) = mpsc::channel(MAX_MESSAGES);
         let mode = Arc::new(AtomicU8::new(McpMode::Off as u8));
         (Self { published: Arc::default(), action_runs: Arc::default(), messages, mode }, waiting)
@@ -121,12 +121,12 @@ impl AgentsHandle {
 
     pub fn request<R: Request>(&self, request: R, responder: Responder<R::Response>)
     where
-        AgentsCall: From<(R, Responder<R::Response>)>,
+        AgentServerRequest: From<(R, Responder<R::Response>)>,
     {
-        if let Err(refused) = self.messages.try_send(AgentsMsg::Request((request, responder).into())) {
+        if let Err(refused) = self.messages.try_send(AgentServerMsg::Request((request, responder).into())) {
             let (mpsc::error::TrySendError::Full(message) | mpsc::error::TrySendError::Closed(message)) =
                 refused;
-            if let AgentsMsg::Request(call) = message {
+            if let AgentServerMsg::Request(call) = message {
                 call.refuse(unavailable());
             }
         }
@@ -145,19 +145,19 @@ impl AgentsHandle {
     }
 
     pub fn serve_bridge(&self, bridge: UnixStream) -> Result<(), Refusal> {
-        self.messages.try_send(AgentsMsg::Bridge(bridge)).map_err(|_| unavailable())
+        self.messages.try_send(AgentServerMsg::Bridge(bridge)).map_err(|_| unavailable())
     }
 
     /// Sets the mode of the open workspace; `None` goes back to the user's setting.
     pub fn set_workspace_mode(&self, mode: Option<McpMode>) {
-        if self.messages.try_send(AgentsMsg::WorkspaceMode(mode)).is_err() {
+        if self.messages.try_send(AgentServerMsg::WorkspaceMode(mode)).is_err() {
             tracing::error!("the mode of this workspace was not set");
         }
     }
 
     pub fn stop(&self) {
         // Closed: the agents' side has ended already.
-        let _ = self.messages.blocking_send(AgentsMsg::Stop);
+        let _ = self.messages.blocking_send(AgentServerMsg::Stop);
     }
 
     fn set_mode(&self, mode: McpMode) {

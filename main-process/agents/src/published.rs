@@ -16,20 +16,20 @@ use std::{
 use tokio::sync::watch;
 use workspace::Workspace;
 
-pub struct PublishedView {
+pub struct AgentViewPublisher {
     view: ArcSwap<AgentView>,
     /// The folder of the workspace; agents only see its name.
     root: Mutex<Option<PathBuf>>,
     changed: watch::Sender<u64>,
 }
 
-impl Default for PublishedView {
+impl Default for AgentViewPublisher {
     fn default() -> Self {
         Self { view: ArcSwap::default(), root: Mutex::default(), changed: watch::Sender::new(0) }
     }
 }
 
-impl PublishedView {
+impl AgentViewPublisher {
     pub fn view(&self) -> Arc<AgentView> {
         self.view.load_full()
     }

@@ -1,6 +1,6 @@
 //! The workbench as the MCP server reads it.
 
-use crate::{AgentsEvents, PublishedView};
+use crate::{AgentServerEvents, AgentViewPublisher};
 use authority::Snapshot;
 use journal::{WorkspaceFiles, WorkspacePath};
 use mcp_server::{
@@ -23,9 +23,9 @@ use workspace::{config_check, guarded_settings, names_program, time_and_seed};
 const PAGE_LIMIT: Duration = Duration::from_secs(25);
 
 pub(super) struct WorkbenchAdapter {
-    pub(super) published: Arc<PublishedView>,
+    pub(super) published: Arc<AgentViewPublisher>,
     pub(super) action_runs: Arc<ActionRuns>,
-    pub(super) events: Arc<dyn AgentsEvents>,
+    pub(super) events: Arc<dyn AgentServerEvents>,
     pub(super) terraform: TerraformHandle,
     pub(super) previews: PreviewsHandle,
 }
@@ -91,7 +91,7 @@ impl AgentWorkbench for WorkbenchAdapter {
             files.read_text(&WorkspacePath::config()).map_err(|error| unreadable(error.to_string()))?;
         let after = journal::merge_config(&before, fields)
             .map_err(|error| Refusal::new(RefusalCode::ValidationError, error.to_string()).field("config"))?;
-        terraform::InfrastructureSettings::read(&after)
+        terraform::TerraformProjectSettings::read(&after)
             .map_err(|error| Refusal::new(RefusalCode::ValidationError, error.to_string()).field("config"))?;
         if after == before {
             return Err(Refusal::new(RefusalCode::BadRequest, "the configuration has these values already")

@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn a_proposal_is_drawn_over_the_board_as_it_is() {
-        use authority::proposals::{AgentClient, DraftSelector, ReviewQueue, open};
+        use authority::proposals::{CallingClient, DraftSelector, ReviewQueue, open};
         let snapshot = board_with(&[
             r#"{"addBoard":{"kind":"infrastructure","title":"Main"}}"#,
             r#"{"addNode":{"board":"main","type":"aws/storage/s3_bucket","name":"stays","at":{"x":0,"y":0}}}"#,
@@ -179,7 +179,7 @@ mod tests {
             name: "a".to_owned(),
             version: String::new(),
         };
-        let client = AgentClient { proposer, connected: true, inherited_key: None };
+        let client = CallingClient { proposer, connected: true, inherited_key: None };
         let mut queue = ReviewQueue::default();
         let mut drafted = None;
         for (seed, command) in [

@@ -34,7 +34,7 @@ pub trait DraftboardConnector: Send + Sync + 'static {
     fn start_hint(&self) -> String;
 }
 
-enum PumpEvent {
+enum BridgePumpEvent {
     Input(BridgeEvent),
     Connected(UnixStream),
     /// An event from the connection with this number. Events from earlier connections are ignored.
@@ -69,7 +69,7 @@ struct BridgePump<R, W> {
     core: BridgeCore,
     reach: Arc<R>,
     output: W,
-    events: Sender<PumpEvent>,
+    events: Sender<BridgePumpEvent>,
     server: Option<UnixStream>,
     connections: u64,
     retry_at: Option<Instant>,
@@ -77,7 +77,7 @@ struct BridgePump<R, W> {
 }
 
 impl<R: DraftboardConnector, W: Write> BridgePump<R, W> {
-    fn run(mut self, queue: &Receiver<PumpEvent>) -> io::Result<()> {
+    fn run(mut self, queue: &Receiver<BridgePumpEvent>) -> io::Result<()> {
         loop {
             let input = match self.next_input(queue) {
                 Some(input) => input,
@@ -97,7 +97,7 @@ impl<R: DraftboardConnector, W: Write> BridgePump<R, W> {
     }
 
     /// Waits for the next event. Returns `None` when the event needs no action.
-    fn next_input(&mut self, queue: &Receiver<PumpEvent>) -> Option<BridgeEvent> {
+    fn next_input(&mut self, queue: &Receiver<BridgePumpEvent>) -> Option<BridgeEvent> {
         let now = Instant::now();
         let due = |at: Option<Instant>| at.is_some_and(|at| at <= now);
         if due(self.end_at) {
@@ -110,15 +110,15 @@ impl<R: DraftboardConnector, W: Write> BridgePump<R, W> {
         let next = [self.retry_at, self.end_at].into_iter().flatten().min();
         let patience = next.map_or(IDLE_TIMEOUT, |next| next.saturating_duration_since(now));
         match queue.recv_timeout(patience) {
-            Ok(PumpEvent::Input(input)) => Some(input),
-            Ok(PumpEvent::Connected(stream)) => Some(self.adopt_connection(stream)),
-            Ok(PumpEvent::Server(connection, input)) if connection == self.connections => {
+            Ok(BridgePumpEvent::Input(input)) => Some(input),
+            Ok(BridgePumpEvent::Connected(stream)) => Some(self.adopt_connection(stream)),
+            Ok(BridgePumpEvent::Server(connection, input)) if connection == self.connections => {
                 if matches!(input, BridgeEvent::Lost(_)) {
                     self.server = None;
                 }
                 Some(input)
             }
-            Ok(PumpEvent::Server(..)) | Err(RecvTimeoutError::Timeout) => None,
+            Ok(BridgePumpEvent::Server(..)) | Err(RecvTimeoutError::Timeout) => None,
             // Unreachable: the pump holds a sender itself.
             Err(RecvTimeoutError::Disconnected) => Some(BridgeEvent::EndDue),
         }
@@ -159,8 +159,8 @@ impl<R: DraftboardConnector, W: Write> BridgePump<R, W> {
                 let (reach, events) = (Arc::clone(&self.reach), self.events.clone());
                 spawn("connect", move || {
                     let event = match reach.connect() {
-                        Ok(stream) => PumpEvent::Connected(stream),
-                        Err(reason) => PumpEvent::Input(BridgeEvent::Unreachable(reason)),
+                        Ok(stream) => BridgePumpEvent::Connected(stream),
+                        Err(reason) => BridgePumpEvent::Input(BridgeEvent::Unreachable(reason)),
                     };
                     drop(events.send(event));
                 })?;
@@ -191,7 +191,7 @@ fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
     std::thread::Builder::new().name(name.to_owned()).spawn(work).map(drop)
 }
 
-fn read_client(input: impl Read, events: &Sender<PumpEvent>) {
+fn read_client(input: impl Read, events: &Sender<BridgePumpEvent>) {
     let mut lines = BoundedLineReader::new(input, MAX_LINE_BYTES);
     loop {
         let input = match lines.next_line() {
@@ -204,13 +204,13 @@ fn read_client(input: impl Read, events: &Sender<PumpEvent>) {
             }
         };
         let last = matches!(input, BridgeEvent::ClientEnded);
-        if events.send(PumpEvent::Input(input)).is_err() || last {
+        if events.send(BridgePumpEvent::Input(input)).is_err() || last {
             return;
         }
     }
 }
 
-fn read_server(stream: UnixStream, connection: u64, events: &Sender<PumpEvent>) {
+fn read_server(stream: UnixStream, connection: u64, events: &Sender<BridgePumpEvent>) {
     let mut lines = BoundedLineReader::new(stream, MAX_LINE_BYTES);
     loop {
         let input = match lines.next_line() {
@@ -222,7 +222,7 @@ fn read_server(stream: UnixStream, connection: u64, events: &Sender<PumpEvent>) 
             Err(error) => BridgeEvent::Lost(error.to_string()),
         };
         let last = matches!(input, BridgeEvent::Lost(_));
-        if events.send(PumpEvent::Server(connection, input)).is_err() || last {
+        if events.send(BridgePumpEvent::Server(connection, input)).is_err() || last {
             return;
         }
     }

@@ -16,7 +16,7 @@ const ANSWER_LIMIT: Duration = Duration::from_secs(20);
 const MAX_UNREAD: usize = 64;
 
 #[derive(Debug, thiserror::Error)]
-pub(super) enum ClientError {
+pub(super) enum DemoClientError {
     #[error("the bridge did not start: {0}")]
     Start(#[source] io::Error),
     #[error("the bridge does not listen: {0}")]
@@ -31,16 +31,16 @@ pub(super) enum ClientError {
     Missing(&'static str),
 }
 
-pub(super) struct Client {
+pub(super) struct DemoClient {
     bridge: Child,
     input: ChildStdin,
     messages: Receiver<Value>,
     last_id: u64,
 }
 
-impl Client {
+impl DemoClient {
     /// Starts the bridge and introduces itself.
-    pub(super) fn connect(exe: &Path, workspace: &Path) -> Result<Self, ClientError> {
+    pub(super) fn connect(exe: &Path, workspace: &Path) -> Result<Self, DemoClientError> {
         let mut bridge = Command::new(exe)
             .arg("mcp")
             .arg("--workspace")
@@ -48,9 +48,9 @@ impl Client {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
-            .map_err(ClientError::Start)?;
+            .map_err(DemoClientError::Start)?;
         let (Some(input), Some(output)) = (bridge.stdin.take(), bridge.stdout.take()) else {
-            return Err(ClientError::Ended);
+            return Err(DemoClientError::Ended);
         };
         let (said, messages) = bounded(MAX_UNREAD);
         let read = move || {
@@ -58,7 +58,7 @@ impl Client {
             let mut heard = lines.filter_map(|line| serde_json::from_str(&line).ok());
             heard.try_for_each(|message: Value| said.send(message).map_err(drop))
         };
-        std::thread::Builder::new().name("bridge".to_owned()).spawn(read).map_err(ClientError::Start)?;
+        std::thread::Builder::new().name("bridge".to_owned()).spawn(read).map_err(DemoClientError::Start)?;
         let mut client = Self { bridge, input, messages, last_id: 0 };
         let version = env!("CARGO_PKG_VERSION");
         client.request(
@@ -72,23 +72,23 @@ impl Client {
     }
 
     /// Calls a tool and gives back its data.
-    pub(super) fn call(&mut self, tool: &str, arguments: Value) -> Result<Value, ClientError> {
+    pub(super) fn call(&mut self, tool: &str, arguments: Value) -> Result<Value, DemoClientError> {
         let answer = self.request("tools/call", json!({ "name": tool, "arguments": arguments }))?;
         let mut result = answer.get("result").cloned().unwrap_or_default();
         match result.pointer_mut("/structuredContent/data") {
             Some(data) if answer.pointer("/result/isError") != Some(&Value::Bool(true)) => Ok(data.take()),
-            _ => Err(ClientError::Refused { tool: tool.to_owned(), answer }),
+            _ => Err(DemoClientError::Refused { tool: tool.to_owned(), answer }),
         }
     }
 
-    fn request(&mut self, method: &str, params: Value) -> Result<Value, ClientError> {
+    fn request(&mut self, method: &str, params: Value) -> Result<Value, DemoClientError> {
         self.last_id += 1;
         let id = self.last_id;
         self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }))?;
         loop {
             let message = self.messages.recv_timeout(ANSWER_LIMIT).map_err(|error| match error {
-                RecvTimeoutError::Timeout => ClientError::Silence(method.to_owned()),
-                RecvTimeoutError::Disconnected => ClientError::Ended,
+                RecvTimeoutError::Timeout => DemoClientError::Silence(method.to_owned()),
+                RecvTimeoutError::Disconnected => DemoClientError::Ended,
             })?;
             // Notices are for clients that show something.
             if message.get("id") == Some(&json!(id)) {
@@ -97,13 +97,16 @@ impl Client {
         }
     }
 
-    fn send(&mut self, message: &Value) -> Result<(), ClientError> {
+    fn send(&mut self, message: &Value) -> Result<(), DemoClientError> {
         let line = format!("{message}\n");
-        self.input.write_all(line.as_bytes()).and_then(|()| self.input.flush()).map_err(ClientError::Write)
+        self.input
+            .write_all(line.as_bytes())
+            .and_then(|()| self.input.flush())
+            .map_err(DemoClientError::Write)
     }
 }
 
-impl Drop for Client {
+impl Drop for DemoClient {
     fn drop(&mut self) {
         // The end of its input ends a bridge as well, only later.
         let ended = self.bridge.kill().and_then(|()| self.bridge.wait());

@@ -7,9 +7,9 @@ mod client;
 mod script;
 mod state;
 
-use client::Client;
+use client::DemoClient;
 use processes::{
-    Environment, GuardedProgram, ProgramLaunch, StdStream, WardenCommand, WorkspaceLock, spawn_guarded,
+    Environment, GuardedProgram, ProgramLaunch, StdStream, WardenCommandLine, WorkspaceLock, spawn_guarded,
 };
 use shared_protocol::{BoardId, Refusal, RefusalCode};
 use std::{
@@ -64,14 +64,14 @@ pub fn start_agent(root: &Path) -> Result<GuardedProgram, Refusal> {
         stderr: StdStream::Inherit,
         ..ProgramLaunch::new(&exe, arguments)
     };
-    spawn_guarded(&WardenCommand::new(&exe), &launch).map_err(|error| not_started(error.to_string()))
+    spawn_guarded(&WardenCommandLine::new(&exe), &launch).map_err(|error| not_started(error.to_string()))
 }
 
 /// Plays the agent: connects through `draftboard mcp`, proposes, waits for the decision, ends.
 pub fn run_agent(workspace: &Path) -> ExitCode {
     let played = std::env::current_exe()
-        .map_err(client::ClientError::Start)
-        .and_then(|exe| Client::connect(&exe, workspace))
+        .map_err(client::DemoClientError::Start)
+        .and_then(|exe| DemoClient::connect(&exe, workspace))
         .and_then(|mut client| script::play(&mut client));
     match played {
         Ok(()) => ExitCode::SUCCESS,

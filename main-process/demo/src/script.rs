@@ -1,7 +1,7 @@
 //! The steps of the agent. It finds its nodes with the tools, so the example may change
 //! without the script. One edit is harmful on purpose: it removes what others still need.
 
-use super::client::{Client, ClientError};
+use super::client::{DemoClient, DemoClientError};
 use serde_json::{Value, json};
 use std::{collections::BTreeSet, time::Duration};
 
@@ -20,10 +20,10 @@ const POLL: Duration = Duration::from_millis(400);
 /// How often the mode is looked at before the agent gives up.
 const MAX_LOOKS: u32 = 25;
 
-pub(super) fn play(client: &mut Client) -> Result<(), ClientError> {
+pub(super) fn play(client: &mut DemoClient) -> Result<(), DemoClientError> {
     wait_until_guarded(client)?;
     let diagram = client.call("get_diagram", json!({ "board": BOARD, "detail": "full" }))?;
-    let steps = Cast::from_diagram(&diagram)?.steps();
+    let steps = DemoNodes::from_diagram(&diagram)?.steps();
     for (tool, arguments) in steps {
         std::thread::sleep(PAUSE);
         client.call(tool, arguments)?;
@@ -35,7 +35,7 @@ pub(super) fn play(client: &mut Client) -> Result<(), ClientError> {
 }
 
 /// The mode of this workspace is set a moment before the agent starts.
-fn wait_until_guarded(client: &mut Client) -> Result<(), ClientError> {
+fn wait_until_guarded(client: &mut DemoClient) -> Result<(), DemoClientError> {
     for _ in 0..MAX_LOOKS {
         let context = client.call("get_workbench_context", json!({}))?;
         if context["mode"] == "guarded" {
@@ -43,11 +43,11 @@ fn wait_until_guarded(client: &mut Client) -> Result<(), ClientError> {
         }
         std::thread::sleep(POLL);
     }
-    Err(ClientError::Missing("guarded mode"))
+    Err(DemoClientError::Missing("guarded mode"))
 }
 
 /// Ends with the decision. What is left of a proposal that was accepted in part is withdrawn.
-fn wait_for_decision(client: &mut Client, id: &Value) -> Result<(), ClientError> {
+fn wait_for_decision(client: &mut DemoClient, id: &Value) -> Result<(), DemoClientError> {
     loop {
         std::thread::sleep(POLL);
         let proposal = client.call("get_proposal", json!({ "id": id }))?;
@@ -63,7 +63,7 @@ fn wait_for_decision(client: &mut Client, id: &Value) -> Result<(), ClientError>
 
 /// The nodes that the script is about.
 #[derive(Debug, PartialEq, Eq)]
-struct Cast {
+struct DemoNodes {
     /// The type of the new nodes.
     type_id: String,
     /// The node that all others need.
@@ -78,11 +78,11 @@ struct Cast {
     places: [Value; 2],
 }
 
-impl Cast {
-    fn from_diagram(diagram: &Value) -> Result<Self, ClientError> {
+impl DemoNodes {
+    fn from_diagram(diagram: &Value) -> Result<Self, DemoClientError> {
         let empty = Vec::new();
         let edges = diagram["edges"].as_array().unwrap_or(&empty);
-        let first = edges.first().ok_or(ClientError::Missing("edges"))?;
+        let first = edges.first().ok_or(DemoClientError::Missing("edges"))?;
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let ids = |key: &str| edges.iter().map(|edge| text(&edge[key])).collect::<BTreeSet<String>>();
         let (needed, needing) = (ids("sourceInstanceId"), ids("targetInstanceId"));
@@ -96,14 +96,14 @@ impl Cast {
             .collect();
         let id = |node: &&Value| text(&node["instanceId"]);
         let base =
-            nodes.iter().find(|node| !needing.contains(&id(node))).ok_or(ClientError::Missing("base"))?;
+            nodes.iter().find(|node| !needing.contains(&id(node))).ok_or(DemoClientError::Missing("base"))?;
         let is_called = |node: &&&Value, word: &str| {
             [&node["label"], &node["terraformName"]]
                 .iter()
                 .any(|name| text(name).to_lowercase().contains(word))
         };
         let victim = nodes.iter().find(|node| is_called(node, "database") && needed.contains(&id(node)));
-        let victim = victim.ok_or(ClientError::Missing("database that others need"))?;
+        let victim = victim.ok_or(DemoClientError::Missing("database that others need"))?;
         // Nodes that need the victim change with its removal already.
         let follows = |node: &&&Value| {
             edges.iter().any(|edge| {
@@ -117,7 +117,7 @@ impl Cast {
         Ok(Self {
             type_id: text(&base["typeId"]),
             base: id(base),
-            raised_node: tuned.ok_or(ClientError::Missing("number to raise"))?,
+            raised_node: tuned.ok_or(DemoClientError::Missing("number to raise"))?,
             victim: id(victim),
             handles: (text(&first["sourceHandle"]), text(&first["targetHandle"])),
             places: places(&nodes, victim),
@@ -198,7 +198,7 @@ mod tests {
     #[test]
     fn the_example_has_everything_that_the_script_needs() {
         let diagram = diagram();
-        let cast = Cast::from_diagram(&diagram).unwrap();
+        let cast = DemoNodes::from_diagram(&diagram).unwrap();
         let label = |id: &str| {
             let nodes = diagram["nodes"].as_array().unwrap();
             nodes.iter().find(|node| node["instanceId"] == id).unwrap()["label"].clone()
@@ -221,9 +221,9 @@ mod tests {
 
     #[test]
     fn a_board_without_a_database_is_an_error_and_no_fault() {
-        assert!(matches!(Cast::from_diagram(&json!({})), Err(ClientError::Missing("edges"))));
+        assert!(matches!(DemoNodes::from_diagram(&json!({})), Err(DemoClientError::Missing("edges"))));
         let mut without = diagram();
         without["nodes"].as_array_mut().unwrap().retain(|node| node["label"] != "Database");
-        assert!(matches!(Cast::from_diagram(&without), Err(ClientError::Missing(_))));
+        assert!(matches!(DemoNodes::from_diagram(&without), Err(DemoClientError::Missing(_))));
     }
 }

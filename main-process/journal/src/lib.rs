@@ -31,7 +31,7 @@ pub use file_error::{FileError, TextPosition};
 pub use folder_watcher::{FolderChange, FolderWatcher};
 pub use journal::{
     AuditChainError, FileRecord, JOURNAL_FORMAT, Journal, JournalEntry, ProposalWrite, RebuiltJournal,
-    RecoveredHistory, ReviewWrite, StoredProposal, StoredReview, VerifiedChain, check_audit,
+    RecoveredHistory, ReviewWrite, StoredProposal, StoredReview, VerifiedHashChain, check_audit,
 };
 pub use journal_error::JournalError;
 pub use workspace_files::{

@@ -91,7 +91,9 @@ impl WorkspaceWatcher {
             .name("file-watcher".to_owned())
             .spawn({
                 let news = Arc::clone(&news);
-                move || WatcherThread { folders, pending_changes: news, woken, stopped, sender }.run()
+                move || {
+                    WorkspaceWatcherThread { folders, pending_changes: news, woken, stopped, sender }.run()
+                }
             })
             .map_err(|error| failed(&error))?;
         Ok(Self { pending_changes: news, wake, stop: Some(stop), thread: Some(thread) })
@@ -277,7 +279,7 @@ impl WatchedFolders {
 }
 
 /// The thread that reports gathered changes to the caller.
-struct WatcherThread {
+struct WorkspaceWatcherThread {
     folders: WatchedFolders,
     pending_changes: Arc<Mutex<PendingFileChanges>>,
     woken: Receiver<()>,
@@ -285,7 +287,7 @@ struct WatcherThread {
     sender: Sender<FileChange>,
 }
 
-impl WatcherThread {
+impl WorkspaceWatcherThread {
     fn run(mut self) {
         while self.wait_for_changes() {
             let sources = lock(&self.pending_changes).take_folders();

@@ -5,7 +5,8 @@ mod common;
 
 use common::{board_document, operation, operations, plain_operations, small_board};
 use journal::{
-    Digest, Journal, JournalError, ProposalWrite, RecoveredHistory, ReviewWrite, VerifiedChain, WorkspacePath,
+    Digest, Journal, JournalError, ProposalWrite, RecoveredHistory, ReviewWrite, VerifiedHashChain,
+    WorkspacePath,
 };
 use proptest::prelude::*;
 use rusqlite::Connection;
@@ -180,7 +181,7 @@ fn compaction_keeps_what_can_be_undone_and_goes_on() {
     assert_eq!(revisions(&journal.recover().unwrap().operations), [12]);
     assert_eq!(
         journal.verify().unwrap(),
-        VerifiedChain { first: Revision(12), last: Revision(12), count: 1 }
+        VerifiedHashChain { first: Revision(12), last: Revision(12), count: 1 }
     );
     journal.checkpoint(&at(12), 0).unwrap();
     drop(journal);
@@ -188,7 +189,7 @@ fn compaction_keeps_what_can_be_undone_and_goes_on() {
     assert_eq!(journal.revision(), Revision(12));
     assert_eq!(
         journal.verify().unwrap(),
-        VerifiedChain { first: Revision(13), last: Revision(12), count: 0 }
+        VerifiedHashChain { first: Revision(13), last: Revision(12), count: 0 }
     );
     journal.append(&[operation(13, 1)]).unwrap();
     assert_eq!(journal.verify().unwrap().count, 1);
@@ -216,7 +217,7 @@ fn a_new_journal_can_go_on_from_any_revision() {
     assert_eq!(journal.recover().unwrap().checkpoint, Some(at(812)));
     assert_eq!(
         journal.verify().unwrap(),
-        VerifiedChain { first: Revision(813), last: Revision(813), count: 1 }
+        VerifiedHashChain { first: Revision(813), last: Revision(813), count: 1 }
     );
     assert_eq!(journal.operations_since(Revision(3), 9).unwrap(), None);
 }

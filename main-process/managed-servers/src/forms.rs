@@ -3,14 +3,14 @@
 use shared_protocol::{
     Refusal, RefusalCode,
     upstreams::{
-        AuthForm, LimitsForm, PackageKind, ServerForm, ToolCallPolicy, TypedSecret, VariableForm,
+        AuthForm, PackageKind, ServerForm, ServerLimitsForm, ToolCallPolicy, TypedSecret, VariableForm,
         VariableValue,
     },
 };
 use std::collections::{BTreeMap, BTreeSet};
 use upstreams::{
-    EnvVarConfig, HttpAuth, McpConfig, McpPackage, McpPackageType, McpServerTransport, McpSource, Secret,
-    ServerLimits, ToolPolicy,
+    EnvVarConfig, HttpAuth, ManagedServerConfig, ManagedServerSource, ManagedServerTransport, McpPackageType,
+    Secret, ServerLimits, ServerPackage, ToolPolicy,
 };
 
 /// The part of a configuration that holds the secret of an HTTP address.
@@ -20,13 +20,13 @@ const AUTH: &str = "auth";
 /// switch and the unchanged secrets of `before`.
 pub(super) fn config(
     form: ServerForm,
-    before: Option<&McpConfig>,
-) -> Result<(McpConfig, Vec<(String, Secret)>), Refusal> {
+    before: Option<&ManagedServerConfig>,
+) -> Result<(ManagedServerConfig, Vec<(String, Secret)>), Refusal> {
     let mut secrets = Vec::new();
     let (auth, auth_is_secret) = auth(&form.auth, &mut secrets)?;
     let mut config = match form.kind {
-        PackageKind::Http => McpConfig::http(&form.name, form.identifier.trim(), auth),
-        kind => McpConfig::stdio(&form.name, package_type(kind), form.identifier.trim()),
+        PackageKind::Http => ManagedServerConfig::http(&form.name, form.identifier.trim(), auth),
+        kind => ManagedServerConfig::stdio(&form.name, package_type(kind), form.identifier.trim()),
     };
     if let Some(before) = before {
         config.id = before.id;
@@ -36,10 +36,10 @@ pub(super) fn config(
     }
     config.enabled = before.is_some_and(|before| before.enabled);
     config.source = match form.registry {
-        Some((name, version)) => McpSource::Official { name, version },
-        None => McpSource::Manual,
+        Some((name, version)) => ManagedServerSource::Official { name, version },
+        None => ManagedServerSource::Manual,
     };
-    config.package = McpPackage { runtime_hint: form.runtime, command: form.command, ..config.package };
+    config.package = ServerPackage { runtime_hint: form.runtime, command: form.command, ..config.package };
     config.args = form.args;
     config.folder = form.folder.map(Into::into);
     config.trusted = form.trusted;
@@ -71,7 +71,7 @@ fn auth(form: &AuthForm, secrets: &mut Vec<(String, Secret)>) -> Result<(HttpAut
 }
 
 fn add_variable(
-    config: &mut McpConfig,
+    config: &mut ManagedServerConfig,
     form: VariableForm,
     secrets: &mut Vec<(String, Secret)>,
 ) -> Result<(), Refusal> {
@@ -105,11 +105,11 @@ pub(super) fn typed_secret(part: &str, text: &TypedSecret) -> Result<Secret, Ref
 }
 
 /// The form of a configuration. `set` are the parts whose secrets are in the store.
-pub(super) fn form(config: &McpConfig, set: &BTreeSet<String>) -> ServerForm {
+pub(super) fn form(config: &ManagedServerConfig, set: &BTreeSet<String>) -> ServerForm {
     let secret = |part: &str| VariableValue::Secret { set: set.contains(part) };
     let auth = match &config.transport {
-        McpServerTransport::Http { auth: HttpAuth::Bearer { .. }, .. } => AuthForm::Bearer(secret(AUTH)),
-        McpServerTransport::Http { auth: HttpAuth::Header { name, .. }, .. } => {
+        ManagedServerTransport::Http { auth: HttpAuth::Bearer { .. }, .. } => AuthForm::Bearer(secret(AUTH)),
+        ManagedServerTransport::Http { auth: HttpAuth::Header { name, .. }, .. } => {
             AuthForm::Header { name: name.clone(), value: secret(AUTH) }
         }
         _ => AuthForm::None,
@@ -137,22 +137,22 @@ pub(super) fn form(config: &McpConfig, set: &BTreeSet<String>) -> ServerForm {
         trusted: config.trusted,
         limits: limits_form(&config.limits),
         registry: match &config.source {
-            McpSource::Official { name, version } => Some((name.clone(), version.clone())),
-            McpSource::Smithery { .. } | McpSource::Manual => None,
+            ManagedServerSource::Official { name, version } => Some((name.clone(), version.clone())),
+            ManagedServerSource::Smithery { .. } | ManagedServerSource::Manual => None,
         },
     }
 }
 
 /// Resets what a new server may not bring along: the switch, the trust in its annotations, and the settings of its tools.
-pub(super) fn reset_trust(config: &mut McpConfig) {
+pub(super) fn reset_trust(config: &mut ManagedServerConfig) {
     config.enabled = false;
     config.trusted = false;
     config.tools = BTreeMap::new();
 }
 
 /// The command line or the address, which a person reads before enabling the server.
-pub(super) fn runs(config: &McpConfig) -> String {
-    let McpPackage { package_type, identifier, runtime_hint, command } = &config.package;
+pub(super) fn runs(config: &ManagedServerConfig) -> String {
+    let ServerPackage { package_type, identifier, runtime_hint, command } = &config.package;
     let runtime = runtime_hint.as_deref();
     let mut words: Vec<&str> = match package_type {
         McpPackageType::Http => return identifier.clone(),
@@ -209,16 +209,24 @@ pub(super) fn tool_policy(policy: ToolCallPolicy) -> ToolPolicy {
     }
 }
 
-fn limits(form: &LimitsForm) -> ServerLimits {
-    let LimitsForm { install_ms, connect_ms, handshake_ms, idle_ms, total_ms, grace_ms, result_bytes, calls } =
-        *form;
+fn limits(form: &ServerLimitsForm) -> ServerLimits {
+    let ServerLimitsForm {
+        install_ms,
+        connect_ms,
+        handshake_ms,
+        idle_ms,
+        total_ms,
+        grace_ms,
+        result_bytes,
+        calls,
+    } = *form;
     // A value that does not fit is over every limit and refused as such.
     let (result_bytes, calls) =
         (usize::try_from(result_bytes).unwrap_or(usize::MAX), usize::try_from(calls).unwrap_or(usize::MAX));
     ServerLimits { install_ms, connect_ms, handshake_ms, idle_ms, total_ms, grace_ms, result_bytes, calls }
 }
 
-fn limits_form(limits: &ServerLimits) -> LimitsForm {
+fn limits_form(limits: &ServerLimits) -> ServerLimitsForm {
     let ServerLimits {
         install_ms,
         connect_ms,
@@ -230,7 +238,16 @@ fn limits_form(limits: &ServerLimits) -> LimitsForm {
         calls,
     } = *limits;
     let (result_bytes, calls) = (result_bytes as u64, calls as u64);
-    LimitsForm { install_ms, connect_ms, handshake_ms, idle_ms, total_ms, grace_ms, result_bytes, calls }
+    ServerLimitsForm {
+        install_ms,
+        connect_ms,
+        handshake_ms,
+        idle_ms,
+        total_ms,
+        grace_ms,
+        result_bytes,
+        calls,
+    }
 }
 
 #[cfg(test)]
@@ -268,7 +285,7 @@ mod tests {
 
     #[test]
     fn an_update_keeps_the_switch_the_id_and_what_was_said_about_tools() {
-        let mut before = McpConfig::http("Web", "https://example.org/mcp", HttpAuth::None);
+        let mut before = ManagedServerConfig::http("Web", "https://example.org/mcp", HttpAuth::None);
         before.slug = "web".to_owned();
         before.tools.insert("x".to_owned(), upstreams::ToolSettings::default());
         let mut filled = form(&before, &BTreeSet::new());
@@ -276,7 +293,7 @@ mod tests {
         let (after, secrets) = config(filled, Some(&before)).unwrap();
         assert_eq!((after.id, after.enabled, &after.tools), (before.id, true, &before.tools));
         assert_eq!(secrets[0].0, "auth");
-        let McpServerTransport::Http { auth: HttpAuth::Header { secret_ref, .. }, .. } = &after.transport
+        let ManagedServerTransport::Http { auth: HttpAuth::Header { secret_ref, .. }, .. } = &after.transport
         else {
             panic!("{after:?}")
         };

@@ -5,14 +5,14 @@ use super::ManagedServerEvents;
 use serde_json::{Value, json};
 use shared_protocol::Refusal;
 use std::sync::Arc;
-use upstreams::{INTERNAL_METHODS, InternalMethods};
+use upstreams::{DraftboardMethods, INTERNAL_METHODS};
 
 /// The number of problems in one answer.
 const MAX_PROBLEMS: usize = 200;
 
-pub(super) struct InternalMethodTable(pub(super) Arc<dyn ManagedServerEvents>);
+pub(super) struct DraftboardMethodTable(pub(super) Arc<dyn ManagedServerEvents>);
 
-impl InternalMethods for InternalMethodTable {
+impl DraftboardMethods for DraftboardMethodTable {
     fn has_method(&self, method: &str) -> bool {
         INTERNAL_METHODS.contains(&method)
     }

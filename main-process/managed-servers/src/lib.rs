@@ -51,7 +51,7 @@ use tokio::{
     runtime::Handle,
     sync::{mpsc, watch},
 };
-use upstreams::McpService;
+use upstreams::ManagedServersService;
 
 /// The capacity of the queue of orders.
 const MAX_ORDERS: usize = 256;
@@ -67,7 +67,7 @@ pub struct RequestOrigin {
 
 service_calls! {
     /// The requests about managed servers.
-    pub enum ServerCall {
+    pub enum ManagedServerRequest {
         ListServers,
         ShowServer,
         StartServer,
@@ -88,7 +88,7 @@ service_calls! {
 
 service_calls! {
     /// The decisions about managed servers and manifests.
-    pub enum ServerDecisionCall {
+    pub enum ManagedServerDecision {
         EnableServer,
         ApproveTools,
         SetTool,
@@ -102,15 +102,15 @@ service_calls! {
     }
 }
 
-pub enum ManagedServerOrder {
-    Request { call: ServerCall, by: RequestOrigin },
-    Decide { call: ServerDecisionCall, purpose: String, by: RequestOrigin },
-    Accepted(AcceptedCall),
+pub enum ManagedServerMsg {
+    Request { call: ManagedServerRequest, by: RequestOrigin },
+    Decide { call: ManagedServerDecision, purpose: String, by: RequestOrigin },
+    Accepted(AcceptedToolCall),
     Stop(crossbeam_channel::Sender<()>),
 }
 
 /// A call that an agent proposed and a person accepted.
-pub struct AcceptedCall {
+pub struct AcceptedToolCall {
     pub proposal: ProposalId,
     /// The number of the proposal, which people use.
     pub number: u64,
@@ -122,12 +122,12 @@ pub struct AcceptedCall {
 /// Sends requests and decisions to the managed servers. Cheap to clone.
 #[derive(Clone)]
 pub struct ManagedServersHandle {
-    orders: mpsc::Sender<ManagedServerOrder>,
+    orders: mpsc::Sender<ManagedServerMsg>,
     /// The root of the open workspace.
     root: watch::Sender<Option<PathBuf>>,
     view: Arc<ArcSwap<ManagedServersView>>,
     /// Set once the service is open.
-    service: Arc<OnceLock<Arc<McpService>>>,
+    service: Arc<OnceLock<Arc<ManagedServersService>>>,
 }
 
 /// The user's folders for managed servers.
@@ -177,7 +177,7 @@ pub struct ManagedServerContext {
 
 impl ManagedServersHandle {
     /// Orders wait in the queue until [`start`].
-    pub fn new() -> (Self, mpsc::Receiver<ManagedServerOrder>) {
+    pub fn new() -> (Self, mpsc::Receiver<ManagedServerMsg>) {
         let (orders, waiting) = mpsc::channel(MAX_ORDERS);
         let (root, shown) = (watch::Sender::new(None), Arc::default());
         (Self { orders, root, view: shown, service: Arc::default() }, waiting)
@@ -212,9 +212,9 @@ impl ManagedServersHandle {
     /// Sends a request. The response comes from another thread.
     pub fn request<R: Request>(&self, request: R, by: RequestOrigin, responder: Responder<R::Response>)
     where
-        ServerCall: From<(R, Responder<R::Response>)>,
+        ManagedServerRequest: From<(R, Responder<R::Response>)>,
     {
-        self.order(ManagedServerOrder::Request { call: (request, responder).into(), by });
+        self.order(ManagedServerMsg::Request { call: (request, responder).into(), by });
     }
 
     /// Carries out a decision. The caller has made sure that a person made it.
@@ -233,25 +233,25 @@ impl ManagedServersHandle {
             Decision::SetManifestSecret(decision) => (decision, channel.typed()).into(),
             Decision::CallTool(decision) => (decision, channel.typed()).into(),
         };
-        self.order(ManagedServerOrder::Decide { call, purpose, by });
+        self.order(ManagedServerMsg::Decide { call, purpose, by });
     }
 
     /// Makes an accepted call, once, and records its outcome. A refusal means that nothing was called; the caller reports it.
-    pub fn execute_accepted_call(&self, accepted: AcceptedCall) -> Result<(), Refusal> {
-        self.queue(ManagedServerOrder::Accepted(accepted)).map_err(|returned| returned.1)
+    pub fn execute_accepted_call(&self, accepted: AcceptedToolCall) -> Result<(), Refusal> {
+        self.queue(ManagedServerMsg::Accepted(accepted)).map_err(|returned| returned.1)
     }
 
-    fn order(&self, order: ManagedServerOrder) {
+    fn order(&self, order: ManagedServerMsg) {
         let Err(returned) = self.queue(order) else { return };
         match *returned {
-            (ManagedServerOrder::Request { call, .. }, refusal) => call.refuse(refusal),
-            (ManagedServerOrder::Decide { call, .. }, refusal) => call.refuse(refusal),
-            (ManagedServerOrder::Accepted(_) | ManagedServerOrder::Stop(_), _) => {}
+            (ManagedServerMsg::Request { call, .. }, refusal) => call.refuse(refusal),
+            (ManagedServerMsg::Decide { call, .. }, refusal) => call.refuse(refusal),
+            (ManagedServerMsg::Accepted(_) | ManagedServerMsg::Stop(_), _) => {}
         }
     }
 
     /// Queues an order, or returns it with the refusal.
-    fn queue(&self, order: ManagedServerOrder) -> Result<(), Box<(ManagedServerOrder, Refusal)>> {
+    fn queue(&self, order: ManagedServerMsg) -> Result<(), Box<(ManagedServerMsg, Refusal)>> {
         self.orders.try_send(order).map_err(|error| match error {
             mpsc::error::TrySendError::Full(order) => Box::new((order, too_many())),
             mpsc::error::TrySendError::Closed(order) => {
@@ -267,7 +267,7 @@ impl ManagedServersHandle {
     pub fn stop(&self) {
         let (done, is_done) = crossbeam_channel::bounded(1);
         // Closed: the service has ended already.
-        if self.orders.blocking_send(ManagedServerOrder::Stop(done)).is_ok()
+        if self.orders.blocking_send(ManagedServerMsg::Stop(done)).is_ok()
             && is_done.recv_timeout(STOP_LIMIT).is_err()
         {
             tracing::warn!("servers that did not stop in time are left to their wardens");
@@ -283,7 +283,7 @@ fn too_many() -> Refusal {
 /// Starts the service on the agents' runtime without waiting for it: a keyring may take a moment.
 pub fn start(
     link: ManagedServersHandle,
-    orders: mpsc::Receiver<ManagedServerOrder>,
+    orders: mpsc::Receiver<ManagedServerMsg>,
     context: ManagedServerContext,
     runtime: &Handle,
 ) {
@@ -297,7 +297,7 @@ mod tests {
     #[test]
     fn a_call_that_finds_no_place_is_told_to_whoever_accepted_it() {
         let (link, waiting) = ManagedServersHandle::new();
-        let accepted = || AcceptedCall {
+        let accepted = || AcceptedToolCall {
             proposal: ProposalId::from_bits(1),
             number: 1,
             proposer: "agent".to_owned(),

@@ -67,5 +67,7 @@ pub fn check(places: &[PathBuf]) -> Vec<ManifestBrief> {
         .map(|place| ManifestFolder { origin: ManifestSource::User, path: place.to_owned() })
         .collect();
     let reports = upstreams::check_manifests(&folders).into_iter();
-    reports.map(|report| views::manifest(report, &views::CredentialsSet::new(), |_| None)).collect()
+    reports
+        .map(|report| views::manifest(report, &views::StoredManifestCredentials::new(), |_| None))
+        .collect()
 }

@@ -1,11 +1,11 @@
 //! Opens the service, receives orders, and carries out each in a task of its own, so that a hanging server delays nothing else.
 
 use super::{
-    AcceptedCall, ManagedServerContext, ManagedServerOrder, ManagedServersHandle, RequestOrigin, ServerCall,
-    ServerDecisionCall, forms, internal, proxied_tools, publish::ManagedServerState, purpose, sources,
-    too_many, views,
+    AcceptedToolCall, ManagedServerContext, ManagedServerDecision, ManagedServerMsg, ManagedServerRequest,
+    ManagedServersHandle, RequestOrigin, forms, internal, proxied_tools, publish::ManagedServerState,
+    purpose, sources, too_many, views,
 };
-use processes::WardenCommand;
+use processes::WardenCommandLine;
 use shared_protocol::{
     Refusal, RefusalCode,
     decisions::{
@@ -30,8 +30,8 @@ use tokio::{
     sync::{Semaphore, mpsc},
 };
 use upstreams::{
-    McpConfig, McpService, McpServiceSetup, SERVER_BACKOFF, ToolSettings, best_secret_store,
-    inherited_environment,
+    ManagedServerConfig, ManagedServersService, ManagedServersSetup, SERVER_BACKOFF, ToolSettings,
+    best_secret_store, inherited_environment,
 };
 use uuid::Uuid;
 
@@ -43,7 +43,7 @@ const LOG_INTERVAL: Duration = Duration::from_millis(150);
 
 pub(super) async fn run(
     link: ManagedServersHandle,
-    mut orders: mpsc::Receiver<ManagedServerOrder>,
+    mut orders: mpsc::Receiver<ManagedServerMsg>,
     context: ManagedServerContext,
     runtime: Handle,
 ) {
@@ -62,20 +62,20 @@ pub(super) async fn run(
     drop(tokio::task::spawn_blocking(move || events.publish_view(view)).await);
     while let Some(order) = orders.recv().await {
         match order {
-            ManagedServerOrder::Request { call: ServerCall::ListServers(_, responder), .. } => {
+            ManagedServerMsg::Request { call: ManagedServerRequest::ListServers(_, responder), .. } => {
                 responder.send(Ok(link.view().as_ref().clone()));
             }
-            ManagedServerOrder::Request { call, .. } => {
+            ManagedServerMsg::Request { call, .. } => {
                 call.refuse(Refusal::new(RefusalCode::ServiceUnavailable, problem.clone()));
             }
-            ManagedServerOrder::Decide { call, .. } => {
+            ManagedServerMsg::Decide { call, .. } => {
                 call.refuse(Refusal::new(RefusalCode::ServiceUnavailable, problem.clone()));
             }
-            ManagedServerOrder::Accepted(AcceptedCall { proposal, .. }) => {
+            ManagedServerMsg::Accepted(AcceptedToolCall { proposal, .. }) => {
                 let refusal = Refusal::new(RefusalCode::ServiceUnavailable, problem.clone());
                 context.action_runs.finish(proposal, mcp_server::ActionResult::from_refusal(refusal));
             }
-            ManagedServerOrder::Stop(done) => {
+            ManagedServerMsg::Stop(done) => {
                 // Disconnected: the caller has stopped waiting.
                 let _ = done.send(());
                 return;
@@ -85,24 +85,24 @@ pub(super) async fn run(
 }
 
 /// Opens the service. Reads the keyring and files, so it may take a moment.
-fn open(context: &ManagedServerContext, runtime: Handle) -> Result<McpService, Refusal> {
+fn open(context: &ManagedServerContext, runtime: Handle) -> Result<ManagedServersService, Refusal> {
     let folders = &context.folders;
-    let setup = McpServiceSetup {
+    let setup = ManagedServersSetup {
         config_file: folders.config.join("upstreams.json"),
         data: folders.data.clone(),
         environment: inherited_environment(),
-        spawner: Arc::new(WardenCommand::new(&context.exe)),
+        spawner: Arc::new(WardenCommandLine::new(&context.exe)),
         secrets: best_secret_store(&folders.config),
-        internal: Arc::new(internal::InternalMethodTable(Arc::clone(&context.events))),
+        internal: Arc::new(internal::DraftboardMethodTable(Arc::clone(&context.events))),
         backoff: SERVER_BACKOFF,
     };
-    McpService::open(setup, runtime)
+    ManagedServersService::open(setup, runtime)
 }
 
 async fn serve(
-    service: Arc<McpService>,
+    service: Arc<ManagedServersService>,
     link: ManagedServersHandle,
-    mut orders: mpsc::Receiver<ManagedServerOrder>,
+    mut orders: mpsc::Receiver<ManagedServerMsg>,
     context: Arc<ManagedServerContext>,
 ) {
     let places = views::ManagedServerPaths {
@@ -120,14 +120,16 @@ async fn serve(
     let places = Arc::new(Semaphore::new(MAX_CONCURRENT_ORDERS));
     while let Some(order) = orders.recv().await {
         let work = match order {
-            ManagedServerOrder::Request { call, by } => PendingOrder::Request(call, by),
-            ManagedServerOrder::Decide { call, purpose, by } => PendingOrder::Decide(call, purpose, by),
-            ManagedServerOrder::Accepted(accepted) => {
+            ManagedServerMsg::Request { call, by } => PendingManagedServerMsg::Request(call, by),
+            ManagedServerMsg::Decide { call, purpose, by } => {
+                PendingManagedServerMsg::Decide(call, purpose, by)
+            }
+            ManagedServerMsg::Accepted(accepted) => {
                 let following = Arc::clone(&following);
                 tokio::spawn(async move { proxied_tools::call_accepted(&following, &accepted).await });
                 continue;
             }
-            ManagedServerOrder::Stop(done) => {
+            ManagedServerMsg::Stop(done) => {
                 for follower in &followers {
                     follower.abort();
                 }
@@ -142,125 +144,132 @@ async fn serve(
         };
         match Arc::clone(&places).try_acquire_owned() {
             Ok(place) => {
-                let handler = OrderHandler { following: Arc::clone(&following) };
+                let handler = ManagedServerMsgHandler { following: Arc::clone(&following) };
                 tokio::spawn(async move {
                     match work {
-                        PendingOrder::Request(call, by) => handler.handle(call, &by).await,
-                        PendingOrder::Decide(call, purpose, by) => handler.decide(call, purpose, by).await,
+                        PendingManagedServerMsg::Request(call, by) => handler.handle(call, &by).await,
+                        PendingManagedServerMsg::Decide(call, purpose, by) => {
+                            handler.decide(call, purpose, by).await
+                        }
                     }
                     drop(place);
                 });
             }
             Err(_) => match work {
-                PendingOrder::Request(call, _) => call.refuse(too_many()),
-                PendingOrder::Decide(call, ..) => call.refuse(too_many()),
+                PendingManagedServerMsg::Request(call, _) => call.refuse(too_many()),
+                PendingManagedServerMsg::Decide(call, ..) => call.refuse(too_many()),
             },
         }
     }
 }
 
-enum PendingOrder {
-    Request(ServerCall, RequestOrigin),
-    Decide(ServerDecisionCall, String, RequestOrigin),
+enum PendingManagedServerMsg {
+    Request(ManagedServerRequest, RequestOrigin),
+    Decide(ManagedServerDecision, String, RequestOrigin),
 }
 
 /// Carries out one order.
-struct OrderHandler {
+struct ManagedServerMsgHandler {
     following: Arc<ManagedServerState>,
 }
 
-impl OrderHandler {
-    fn service(&self) -> &Arc<McpService> {
+impl ManagedServerMsgHandler {
+    fn service(&self) -> &Arc<ManagedServersService> {
         &self.following.service
     }
 
-    async fn handle(&self, call: ServerCall, by: &RequestOrigin) {
+    async fn handle(&self, call: ManagedServerRequest, by: &RequestOrigin) {
         match call {
-            ServerCall::ListServers(_, responder) => responder.send(Ok(self.following.view())),
-            ServerCall::ShowServer(ShowServer { server }, responder) => {
+            ManagedServerRequest::ListServers(_, responder) => responder.send(Ok(self.following.view())),
+            ManagedServerRequest::ShowServer(ShowServer { server }, responder) => {
                 responder.send(self.show(&server).await);
             }
-            ServerCall::ReadServerLog(ReadServerLog { server, from }, responder) => {
+            ManagedServerRequest::ReadServerLog(ReadServerLog { server, from }, responder) => {
                 responder.send(self.read_log(&server, from).await);
             }
-            ServerCall::StartServer(StartServer { server }, responder) => {
+            ManagedServerRequest::StartServer(StartServer { server }, responder) => {
                 responder.send(self.control(&server, async |service, id| service.start(id).await).await);
             }
-            ServerCall::StopServer(StopServer { server }, responder) => {
+            ManagedServerRequest::StopServer(StopServer { server }, responder) => {
                 responder.send(self.control(&server, async |service, id| service.stop(id).await).await);
             }
-            ServerCall::RestartServer(RestartServer { server }, responder) => {
+            ManagedServerRequest::RestartServer(RestartServer { server }, responder) => {
                 responder.send(self.control(&server, async |service, id| service.restart(id).await).await);
             }
-            ServerCall::DisableServer(DisableServer { server }, responder) => {
+            ManagedServerRequest::DisableServer(DisableServer { server }, responder) => {
                 responder
                     .send(self.control(&server, async |service, id| service.toggle(id, false).await).await);
             }
-            ServerCall::AddServer(AddServer { form }, responder) => responder.send(self.add(*form).await),
-            ServerCall::ListImportSources(_, responder) => {
+            ManagedServerRequest::AddServer(AddServer { form }, responder) => {
+                responder.send(self.add(*form).await)
+            }
+            ManagedServerRequest::ListImportSources(_, responder) => {
                 let root = self.following.root();
                 responder.send(self.background(move |_| Ok(sources::list(root))).await);
             }
-            ServerCall::PreviewServerImport(PreviewServerImport { source }, responder) => {
-                let preview = move |service: &McpService| Ok(views::import(&read_import(&source)?, service));
+            ManagedServerRequest::PreviewServerImport(PreviewServerImport { source }, responder) => {
+                let preview =
+                    move |service: &ManagedServersService| Ok(views::import(&read_import(&source)?, service));
                 responder.send(self.background(preview).await);
             }
-            ServerCall::ImportServers(ImportServers { source, names }, responder) => {
+            ManagedServerRequest::ImportServers(ImportServers { source, names }, responder) => {
                 responder.send(self.background(move |service| import(service, &source, &names)).await);
             }
-            ServerCall::SearchServerRegistry(request, responder) => {
+            ManagedServerRequest::SearchServerRegistry(request, responder) => {
                 responder.send(self.search_registry(request).await);
             }
-            ServerCall::WithdrawTool(WithdrawTool { server, tool }, responder) => {
-                let withdraw = async |service: &McpService, id| service.withdraw(id, &tool);
+            ManagedServerRequest::WithdrawTool(WithdrawTool { server, tool }, responder) => {
+                let withdraw = async |service: &ManagedServersService, id| service.withdraw(id, &tool);
                 responder.send(self.control(&server, withdraw).await);
             }
-            ServerCall::CallServerTool(CallServerTool { call }, responder) => {
+            ManagedServerRequest::CallServerTool(CallServerTool { call }, responder) => {
                 responder.send(self.call_allowed(&call, by).await);
             }
-            ServerCall::ReloadManifests(_, responder) => responder.send(self.read_manifests().await),
+            ManagedServerRequest::ReloadManifests(_, responder) => {
+                responder.send(self.read_manifests().await)
+            }
         }
     }
 
-    async fn decide(&self, call: ServerDecisionCall, purpose: String, by: RequestOrigin) {
+    async fn decide(&self, call: ManagedServerDecision, purpose: String, by: RequestOrigin) {
         let record = DecisionRecord { handler: self, purpose, by };
         let service = self.service();
         match call {
-            ServerDecisionCall::EnableServer(EnableServer { server }, responder) => {
-                let enable = async |service: &McpService, id| service.toggle(id, true).await;
+            ManagedServerDecision::EnableServer(EnableServer { server }, responder) => {
+                let enable = async |service: &ManagedServersService, id| service.toggle(id, true).await;
                 record.finish(self.control(&server, enable).await, responder).await;
             }
-            ServerDecisionCall::ApproveTools(ApproveTools { server, tools }, responder) => {
-                let approve = async |service: &McpService, id| service.approve_seen(id, &tools);
+            ManagedServerDecision::ApproveTools(ApproveTools { server, tools }, responder) => {
+                let approve = async |service: &ManagedServersService, id| service.approve_seen(id, &tools);
                 record.finish(self.control(&server, approve).await, responder).await;
             }
-            ServerDecisionCall::SetTool(decision, responder) => {
+            ManagedServerDecision::SetTool(decision, responder) => {
                 record.finish(self.set_tool(decision).await, responder).await;
             }
-            ServerDecisionCall::UpdateServer(UpdateServer { server, form }, responder) => {
+            ManagedServerDecision::UpdateServer(UpdateServer { server, form }, responder) => {
                 record.finish(self.update(&server, *form).await, responder).await;
             }
-            ServerDecisionCall::DeleteServer(DeleteServer { server }, responder) => {
+            ManagedServerDecision::DeleteServer(DeleteServer { server }, responder) => {
                 record.finish(self.delete(&server).await, responder).await;
             }
-            ServerDecisionCall::SetServerSecret(decision, responder) => {
+            ManagedServerDecision::SetServerSecret(decision, responder) => {
                 record.finish(self.set_secret(decision).await, responder).await;
             }
-            ServerDecisionCall::ApproveManifest(ApproveManifest { hash }, responder) => {
+            ManagedServerDecision::ApproveManifest(ApproveManifest { hash }, responder) => {
                 let result = match service.approve_manifest(&hash) {
                     Ok(_) => self.read_manifests().await,
                     Err(error) => Err(error),
                 };
                 record.finish(result, responder).await;
             }
-            ServerDecisionCall::SetManifestPolicy(SetManifestPolicy { tool, policy }, responder) => {
+            ManagedServerDecision::SetManifestPolicy(SetManifestPolicy { tool, policy }, responder) => {
                 let result = service.set_manifest_policy(&tool, forms::tool_policy(policy));
                 record.finish(result, responder).await;
             }
-            ServerDecisionCall::SetManifestSecret(decision, responder) => {
+            ManagedServerDecision::SetManifestSecret(decision, responder) => {
                 record.finish(self.set_manifest_secret(decision).await, responder).await;
             }
-            ServerDecisionCall::CallTool(CallTool { call }, responder) => {
+            ManagedServerDecision::CallTool(CallTool { call }, responder) => {
                 let result = self.call(&call, &record.by).await;
                 record.finish(result, responder).await;
             }
@@ -271,7 +280,7 @@ impl OrderHandler {
     async fn control<T>(
         &self,
         server: &ServerId,
-        change: impl AsyncFnOnce(&McpService, Uuid) -> Result<T, Refusal>,
+        change: impl AsyncFnOnce(&ManagedServersService, Uuid) -> Result<T, Refusal>,
     ) -> Result<ServerDetails, Refusal> {
         let id = self.find(server)?;
         change(self.service(), id).await?;
@@ -285,7 +294,7 @@ impl OrderHandler {
     async fn add(&self, form: ServerForm) -> Result<ServerDetails, Refusal> {
         let (mut config, secrets) = forms::config(form, None)?;
         forms::reset_trust(&mut config);
-        let create = move |service: &McpService| service.create_with_secrets(config, &secrets);
+        let create = move |service: &ManagedServersService| service.create_with_secrets(config, &secrets);
         let created = self.background(create).await?;
         self.details(created.id).await
     }
@@ -355,7 +364,7 @@ impl OrderHandler {
     /// Runs work that waits for files or a keyring on a thread of its own.
     async fn background<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&McpService) -> Result<T, Refusal> + Send + 'static,
+        work: impl FnOnce(&ManagedServersService) -> Result<T, Refusal> + Send + 'static,
     ) -> Result<T, Refusal> {
         let service = Arc::clone(self.service());
         let done = tokio::task::spawn_blocking(move || work(&service)).await;
@@ -402,7 +411,7 @@ impl OrderHandler {
         })
     }
 
-    fn config(&self, id: Uuid) -> Result<McpConfig, Refusal> {
+    fn config(&self, id: Uuid) -> Result<ManagedServerConfig, Refusal> {
         self.service().get(id).ok_or_else(|| views::unknown(&id.to_string()))
     }
 
@@ -450,7 +459,7 @@ impl OrderHandler {
 
 /// A decision on its way into the audit.
 struct DecisionRecord<'a> {
-    handler: &'a OrderHandler,
+    handler: &'a ManagedServerMsgHandler,
     purpose: String,
     by: RequestOrigin,
 }
@@ -478,7 +487,7 @@ pub(super) fn refuse_changed(call: &ToolCall, hash: &str) -> Result<(), Refusal>
         .hint("Review the tool as it is now, then call it again."))
 }
 
-fn unknown_tool(exposed: &str, tools: &[upstreams::UpstreamTool]) -> Refusal {
+fn unknown_tool(exposed: &str, tools: &[upstreams::ManagedServerTool]) -> Refusal {
     let known = tools.iter().map(|tool| tool.exposed.as_str());
     Refusal::new(RefusalCode::NotFound, format!("No running server has a tool {exposed:.64}."))
         .suggest(authority::similar(exposed, known))
@@ -490,7 +499,7 @@ fn read_import(source: &ServerImportInput) -> Result<upstreams::ImportReport, Re
 }
 
 fn import(
-    service: &McpService,
+    service: &ManagedServersService,
     source: &ServerImportInput,
     names: &[String],
 ) -> Result<ImportedServers, Refusal> {

@@ -1,9 +1,9 @@
 //! Proxied tools: tools of servers and manifests that agents may call, and the checks of each call. A person has approved each
 //! tool; its policy decides whether each call needs a person again. Every call is in the audit.
 
-use super::{AcceptedCall, RequestOrigin, forms, orders, publish::ManagedServerState, purpose};
+use super::{AcceptedToolCall, RequestOrigin, forms, orders, publish::ManagedServerState, purpose};
 use mcp_server::{
-    ActionRequest, ActionResult, AgentCall, ForwardFuture, OutputLine, ProxiedTool, ProxiedTools,
+    ActionOutputLine, ActionRequest, ActionResult, AgentCall, ForwardFuture, ProxiedTool, ProxiedTools,
     SurfaceTool as Offered, parse_wait_seconds,
 };
 use serde_json::Value;
@@ -16,7 +16,9 @@ use shared_protocol::{
 use std::{collections::BTreeMap, sync::Arc};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
-use upstreams::{CallProgress, ManifestTool, McpService, ToolAnswer, ToolPolicy, UpstreamTool};
+use upstreams::{
+    CallProgress, ManagedServerTool, ManagedServersService, ManifestTool, ServerToolAnswer, ToolPolicy,
+};
 use uuid::Uuid;
 
 /// The number of progress messages that may wait for a slow agent.
@@ -45,7 +47,7 @@ pub(super) fn tools(
     let tools = now.values().map(|guest| {
         let (following, name) = (Arc::clone(following), guest.name.clone());
         Offered::proxied(guest, move |call| -> ForwardFuture {
-            let called = ProxiedCall { following: Arc::clone(&following), name: name.clone() };
+            let called = ProxiedToolCall { following: Arc::clone(&following), name: name.clone() };
             Box::pin(async move { called.forward(call).await })
         })
     });
@@ -59,7 +61,7 @@ fn hint(annotations: Option<&Value>, name: &str) -> Option<bool> {
 }
 
 /// The annotations of a server can only make a tool more dangerous, unless a person trusts them.
-fn of_server(tool: &UpstreamTool) -> ProxiedTool {
+fn of_server(tool: &ManagedServerTool) -> ProxiedTool {
     let destructive = hint(tool.annotations.as_ref(), "destructiveHint");
     ProxiedTool {
         name: tool.exposed.clone(),
@@ -106,7 +108,7 @@ struct CallableTool {
 }
 
 /// Finds one tool. Every call passes here, so it does not list all tools.
-fn find(service: &McpService, exposed: &str) -> Result<CallableTool, Refusal> {
+fn find(service: &ManagedServersService, exposed: &str) -> Result<CallableTool, Refusal> {
     if let Ok(tool) = service.manifest_tool(exposed) {
         return Ok(CallableTool {
             policy: forms::policy(service.manifest_policy(&tool)),
@@ -142,12 +144,12 @@ impl ToolOwner {
 }
 
 /// One call of an agent.
-struct ProxiedCall {
+struct ProxiedToolCall {
     following: Arc<ManagedServerState>,
     name: String,
 }
 
-impl ProxiedCall {
+impl ProxiedToolCall {
     async fn forward(&self, call: AgentCall) -> Result<String, Refusal> {
         let service = &self.following.service;
         let found = find(service, &self.name)?;
@@ -235,7 +237,7 @@ async fn record_audit(following: &Arc<ManagedServerState>, client: &str, tool: &
     following.audit(AuditEvent::Call, by, reason).await;
 }
 
-fn outcome(answered: &Result<ToolAnswer, Refusal>) -> String {
+fn outcome(answered: &Result<ServerToolAnswer, Refusal>) -> String {
     match answered {
         Ok(answer) if answer.is_error => "it returned an error".to_owned(),
         Ok(_) => "it succeeded".to_owned(),
@@ -245,13 +247,13 @@ fn outcome(answered: &Result<ToolAnswer, Refusal>) -> String {
 
 /// Calls the tool once. Cancelling drops the call, which notifies the server.
 async fn run(
-    service: &McpService,
+    service: &ManagedServersService,
     whose: &ToolOwner,
     exposed: &str,
     arguments: &Value,
     progress: mpsc::Sender<CallProgress>,
     cancelled: &CancellationToken,
-) -> Result<ToolAnswer, Refusal> {
+) -> Result<ServerToolAnswer, Refusal> {
     let calling = async {
         match whose {
             ToolOwner::Server { id, .. } => {
@@ -290,7 +292,7 @@ async fn send_progress(mut heard: mpsc::Receiver<CallProgress>, progress: mcp_se
 }
 
 /// Finds the tool of an accepted call. Refuses when it has changed since it was shown, or was denied meanwhile.
-fn find_accepted(service: &McpService, call: &ToolCall) -> Result<CallableTool, Refusal> {
+fn find_accepted(service: &ManagedServersService, call: &ToolCall) -> Result<CallableTool, Refusal> {
     let found = find(service, &call.tool)?;
     orders::refuse_changed(call, &found.hash)?;
     if found.policy == ToolCallPolicy::Deny {
@@ -302,8 +304,8 @@ fn find_accepted(service: &McpService, call: &ToolCall) -> Result<CallableTool, 
 }
 
 /// Makes an accepted call. Its progress and outcome go to the waiting call, and the outcome is recorded with the proposal.
-pub(super) async fn call_accepted(following: &Arc<ManagedServerState>, accepted: &AcceptedCall) {
-    let AcceptedCall { proposal, number, proposer, call } = accepted;
+pub(super) async fn call_accepted(following: &Arc<ManagedServerState>, accepted: &AcceptedToolCall) {
+    let AcceptedToolCall { proposal, number, proposer, call } = accepted;
     let (proposal, action_runs) = (*proposal, &following.context.action_runs);
     action_runs.begin(proposal);
     let stop = CancellationToken::new();
@@ -317,8 +319,10 @@ pub(super) async fn call_accepted(following: &Arc<ManagedServerState>, accepted:
             let (told, mut heard) = mpsc::channel(MAX_PROGRESS_MESSAGES);
             let telling = async {
                 while let Some(step) = heard.recv().await {
-                    action_runs
-                        .append_output(proposal, [OutputLine { text: progress_text(&step), error: false }]);
+                    action_runs.append_output(
+                        proposal,
+                        [ActionOutputLine { text: progress_text(&step), error: false }],
+                    );
                 }
             };
             let (answered, ()) = tokio::join!(

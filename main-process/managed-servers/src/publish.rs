@@ -14,7 +14,7 @@ use std::{
     time::Duration,
 };
 use tokio::sync::Notify;
-use upstreams::{ManifestFolder, McpService};
+use upstreams::{ManagedServersService, ManifestFolder};
 
 /// Changes within this time are published together.
 const GATHER: Duration = Duration::from_millis(80);
@@ -23,12 +23,12 @@ const LINES_INTERVAL: Duration = Duration::from_millis(500);
 
 /// The managed servers of the process, and everything that their view is made from.
 pub(super) struct ManagedServerState {
-    pub(super) service: Arc<McpService>,
+    pub(super) service: Arc<ManagedServersService>,
     pub(super) link: ManagedServersHandle,
     pub(super) context: Arc<ManagedServerContext>,
     pub(super) places: views::ManagedServerPaths,
     /// The credentials of manifests that have a value, as of the last time that manifests were read.
-    credentials: Mutex<views::CredentialsSet>,
+    credentials: Mutex<views::StoredManifestCredentials>,
     folders: Mutex<Vec<ManifestFolder>>,
     look: Notify,
     /// The tools that agents have now, and their definitions.
@@ -37,7 +37,7 @@ pub(super) struct ManagedServerState {
 
 impl ManagedServerState {
     pub(super) fn new(
-        service: Arc<McpService>,
+        service: Arc<ManagedServersService>,
         link: ManagedServersHandle,
         context: Arc<ManagedServerContext>,
         places: views::ManagedServerPaths,
@@ -54,7 +54,7 @@ impl ManagedServerState {
     pub(super) fn read_manifests(&self) {
         let folders = manifests::folders(&self.context.folders, self.root().as_deref());
         let reports = self.service.load_manifests(&folders);
-        let mut set = views::CredentialsSet::new();
+        let mut set = views::StoredManifestCredentials::new();
         for report in &reports {
             let Some(id) = &report.id else { continue };
             let has = |credential: &&(String, bool)| self.service.has_manifest_secret(id, &credential.0);

@@ -5,10 +5,10 @@ use shared_protocol::text::truncate_bytes;
 use shared_protocol::{
     Refusal, RefusalCode,
     upstreams::{
-        DefinitionChange, ImportedServerView, MAX_LOG_CHUNK_LINES, ManagedServersView, ManifestBrief,
-        ManifestCredential, ManifestFolderBrief, ManifestOrigin, ManifestToolBrief, RegistryOffer,
-        RegistryServer, ServerBrief, ServerDetails, ServerExit, ServerId, ServerImportPreview,
-        ServerLogChunk, ServerState, StartPhase, ToolApproval, ToolCallPolicy, ToolView, UnreadableServer,
+        ImportedServerView, MAX_LOG_CHUNK_LINES, ManagedServersView, ManifestBrief, ManifestCredential,
+        ManifestFolderBrief, ManifestOrigin, ManifestToolBrief, RegistryOffer, RegistryServer, ServerBrief,
+        ServerDetails, ServerExit, ServerId, ServerImportPreview, ServerLogChunk, ServerState, StartPhase,
+        ToolApproval, ToolCallPolicy, ToolDefinitionChange, ToolView, UnreadableServer,
     },
 };
 use std::{
@@ -17,8 +17,9 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 use upstreams::{
-    DefinitionDifference, ImportReport, ManifestFolder, ManifestReport, ManifestSource, ManifestTool,
-    McpConfig, McpService, McpStatus, RegistryEntry, ServerStartPhase, ToolApprovalState, UpstreamTool,
+    DefinitionDifference, ImportReport, ManagedServerConfig, ManagedServerStatus, ManagedServerTool,
+    ManagedServersService, ManifestFolder, ManifestReport, ManifestSource, ManifestTool, RegistryEntry,
+    ServerStartPhase, ToolApprovalState,
 };
 use uuid::Uuid;
 
@@ -35,13 +36,13 @@ pub(super) struct ManagedServerPaths {
 }
 
 /// The credentials of manifests that have a value in the store, as (manifest, credential).
-pub(super) type CredentialsSet = BTreeSet<(String, String)>;
+pub(super) type StoredManifestCredentials = BTreeSet<(String, String)>;
 
 pub(super) fn view(
-    service: &McpService,
+    service: &ManagedServersService,
     places: &ManagedServerPaths,
     folders: &[ManifestFolder],
-    credentials: &CredentialsSet,
+    credentials: &StoredManifestCredentials,
 ) -> ManagedServersView {
     let unreadable = service.unreadable().into_iter().map(|entry| UnreadableServer {
         name: entry.entry["name"].as_str().unwrap_or("without a name").to_owned(),
@@ -77,16 +78,18 @@ fn origin(origin: ManifestSource) -> ManifestOrigin {
     }
 }
 
-pub(super) fn brief(service: &McpService, config: &McpConfig) -> ServerBrief {
+pub(super) fn brief(service: &ManagedServersService, config: &ManagedServerConfig) -> ServerBrief {
     let id = config.id;
     let details = service.details(id);
-    let status = details.as_ref().map_or(McpStatus::Stopped, |details| details.status.clone());
+    let status = details.as_ref().map_or(ManagedServerStatus::Stopped, |details| details.status.clone());
     let offered = match &status {
-        McpStatus::Running { tools } => tools.len() as u64,
+        ManagedServerStatus::Running { tools } => tools.len() as u64,
         _ => 0,
     };
     let reason = match &status {
-        McpStatus::Backoff { message, .. } | McpStatus::Error { message } => Some(message.clone()),
+        ManagedServerStatus::Backoff { message, .. } | ManagedServerStatus::Error { message } => {
+            Some(message.clone())
+        }
         _ => details.as_ref().and_then(|details| Some(details.last_failure.as_ref()?.message.clone())),
     };
     let state = state(&status);
@@ -118,7 +121,7 @@ pub(super) fn brief(service: &McpService, config: &McpConfig) -> ServerBrief {
 }
 
 /// A hash of everything that the details show.
-fn stamp(service: &McpService, config: &McpConfig, brief: &ServerBrief) -> u64 {
+fn stamp(service: &ManagedServersService, config: &ManagedServerConfig, brief: &ServerBrief) -> u64 {
     let mut hasher = DefaultHasher::new();
     serde_json::to_string(config).unwrap_or_default().hash(&mut hasher);
     format!("{:?}", brief.state).hash(&mut hasher);
@@ -134,28 +137,30 @@ fn unix_millis() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
 }
 
-fn state(status: &McpStatus) -> ServerState {
+fn state(status: &ManagedServerStatus) -> ServerState {
     match status {
-        McpStatus::Disabled => ServerState::Disabled,
-        McpStatus::Stopped => ServerState::Stopped,
-        McpStatus::Stopping => ServerState::Stopping,
-        McpStatus::Starting { phase } => ServerState::Starting(match phase {
+        ManagedServerStatus::Disabled => ServerState::Disabled,
+        ManagedServerStatus::Stopped => ServerState::Stopped,
+        ManagedServerStatus::Stopping => ServerState::Stopping,
+        ManagedServerStatus::Starting { phase } => ServerState::Starting(match phase {
             ServerStartPhase::Credentials => StartPhase::Credentials,
             ServerStartPhase::Installing => StartPhase::Installing,
             ServerStartPhase::Connecting => StartPhase::Connecting,
         }),
-        McpStatus::Running { .. } => ServerState::Running,
-        McpStatus::Backoff { attempt, retry_in_ms, .. } => {
+        ManagedServerStatus::Running { .. } => ServerState::Running,
+        ManagedServerStatus::Backoff { attempt, retry_in_ms, .. } => {
             ServerState::Backoff { attempt: *attempt, retry_at: unix_millis().saturating_add(*retry_in_ms) }
         }
-        McpStatus::NeedsApproval { .. } => ServerState::NeedsApproval,
-        McpStatus::NeedsCredentials { missing } => ServerState::NeedsCredentials { missing: missing.clone() },
-        McpStatus::Error { .. } => ServerState::Error,
+        ManagedServerStatus::NeedsApproval { .. } => ServerState::NeedsApproval,
+        ManagedServerStatus::NeedsCredentials { missing } => {
+            ServerState::NeedsCredentials { missing: missing.clone() }
+        }
+        ManagedServerStatus::Error { .. } => ServerState::Error,
     }
 }
 
 /// The details of a server. Reads the secret store, so it may take a moment.
-pub(super) fn details(service: &McpService, id: Uuid) -> Result<ServerDetails, Refusal> {
+pub(super) fn details(service: &ManagedServersService, id: Uuid) -> Result<ServerDetails, Refusal> {
     let config = service.get(id).ok_or_else(|| unknown(&id.to_string()))?;
     // A store that cannot be read is reported when the server starts; here no secret counts as set.
     let set = service.secrets_set(&config).unwrap_or_default();
@@ -169,7 +174,7 @@ pub(super) fn unknown(named: &str) -> Refusal {
         .hint("`draftboard upstream list` shows all servers.")
 }
 
-fn tool(tool: &UpstreamTool, config: &McpConfig) -> ToolView {
+fn tool(tool: &ManagedServerTool, config: &ManagedServerConfig) -> ToolView {
     let pretty = |value: &serde_json::Value| serde_json::to_string_pretty(value).unwrap_or_default();
     let settings = config.tools.get(&tool.name);
     let hints = tool.annotations.as_ref().and_then(serde_json::Value::as_object);
@@ -200,7 +205,7 @@ fn tool(tool: &UpstreamTool, config: &McpConfig) -> ToolView {
     }
 }
 
-fn definition_change(difference: &DefinitionDifference) -> DefinitionChange {
+fn definition_change(difference: &DefinitionDifference) -> ToolDefinitionChange {
     let text = |value: &serde_json::Value| {
         let text = match value {
             serde_json::Value::String(text) => text.clone(),
@@ -208,7 +213,7 @@ fn definition_change(difference: &DefinitionDifference) -> DefinitionChange {
         };
         truncate_bytes(&text, MAX_CHANGE_BYTES)
     };
-    DefinitionChange {
+    ToolDefinitionChange {
         path: difference.path.clone(),
         before: difference.before.as_ref().map(text),
         after: difference.after.as_ref().map(text),
@@ -217,7 +222,7 @@ fn definition_change(difference: &DefinitionDifference) -> DefinitionChange {
 
 pub(super) fn manifest(
     report: ManifestReport,
-    credentials: &CredentialsSet,
+    credentials: &StoredManifestCredentials,
     policy: impl Fn(&str) -> Option<ToolCallPolicy>,
 ) -> ManifestBrief {
     let does = |name: &str| {
@@ -257,14 +262,14 @@ pub(super) fn manifest(
 }
 
 /// The lines of a log from a number on.
-pub(super) fn log(service: &McpService, id: Uuid, from: u64) -> Option<ServerLogChunk> {
+pub(super) fn log(service: &ManagedServersService, id: Uuid, from: u64) -> Option<ServerLogChunk> {
     let (lines, dropped) = service.log(id)?;
     let skipped = usize::try_from(from.saturating_sub(dropped)).unwrap_or(usize::MAX).min(lines.len());
     let lines: Vec<String> = lines.into_iter().skip(skipped).take(MAX_LOG_CHUNK_LINES).collect();
     Some(ServerLogChunk { first: dropped + skipped as u64, lines, dropped })
 }
 
-pub(super) fn import(import: &ImportReport, service: &McpService) -> ServerImportPreview {
+pub(super) fn import(import: &ImportReport, service: &ManagedServersService) -> ServerImportPreview {
     let known: BTreeSet<String> = service.list().into_iter().map(|config| config.name).collect();
     let server = |server: &upstreams::ServerImport| {
         let set = server.secrets.iter().map(|(part, _)| part.clone()).collect();

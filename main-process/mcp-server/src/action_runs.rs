@@ -22,7 +22,7 @@ const MAX_RESULT_BYTES: usize = 700 << 10;
 
 /// A line of output.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OutputLine {
+pub struct ActionOutputLine {
     pub text: String,
     /// The line was written to standard error, where that exists.
     pub error: bool,
@@ -68,7 +68,7 @@ pub struct ActionRunState {
     pub started: bool,
     /// The number of the first returned line: higher than requested when older lines were dropped.
     pub first_line: u64,
-    pub lines: Vec<OutputLine>,
+    pub lines: Vec<ActionOutputLine>,
     pub result: Option<Arc<ActionResult>>,
 }
 
@@ -77,7 +77,7 @@ type StopFn = Box<dyn FnOnce() + Send>;
 #[derive(Default)]
 struct ActionRun {
     order: u64,
-    lines: VecDeque<OutputLine>,
+    lines: VecDeque<ActionOutputLine>,
     bytes: usize,
     count: u64,
     result: Option<Arc<ActionResult>>,
@@ -153,7 +153,7 @@ impl ActionRuns {
         }
     }
 
-    pub fn append_output(&self, id: ProposalId, lines: impl IntoIterator<Item = OutputLine>) {
+    pub fn append_output(&self, id: ProposalId, lines: impl IntoIterator<Item = ActionOutputLine>) {
         let mut kept = self.lock();
         let run = kept.get_or_insert(id);
         for line in lines {
@@ -202,7 +202,7 @@ impl ActionRunTable {
 }
 
 impl ActionRun {
-    fn push(&mut self, mut line: OutputLine) {
+    fn push(&mut self, mut line: ActionOutputLine) {
         if line.text.len() > MAX_LINE_BYTES {
             line.text = truncate_bytes(&line.text, MAX_LINE_BYTES);
         }
@@ -226,8 +226,8 @@ mod tests {
         ProposalId::from_bits(bits)
     }
 
-    fn line(text: &str) -> OutputLine {
-        OutputLine { text: text.to_owned(), error: false }
+    fn line(text: &str) -> ActionOutputLine {
+        ActionOutputLine { text: text.to_owned(), error: false }
     }
 
     #[test]

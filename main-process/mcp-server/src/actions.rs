@@ -2,7 +2,7 @@
 //! withdraws the request.
 
 use crate::escape::escape_hidden;
-use crate::{AgentCall, OutputLine, action_runs::ActionResult};
+use crate::{ActionOutputLine, AgentCall, action_runs::ActionResult};
 use authority::proposals::{AgentCallOutcome, AgentRequest, ProposalSubmission};
 use rmcp::{
     Peer, RoleServer,
@@ -54,7 +54,7 @@ impl ProgressReporter {
     }
 
     /// Sends an output line as the contract defines it: the text as message, the text and its stream in `_meta`.
-    async fn report_line(&self, said: &OutputLine) {
+    async fn report_line(&self, said: &ActionOutputLine) {
         let text = escape_hidden(&said.text);
         let stream = if said.error { "stderr" } else { "stdout" };
         let mut meta = NotificationMetaObject::new();

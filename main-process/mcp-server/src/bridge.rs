@@ -68,7 +68,7 @@ struct LineTransport<S> {
     splices: Arc<Splices>,
 }
 
-enum LineRead {
+enum LineReadResult {
     Complete,
     TooLong,
     End,
@@ -87,11 +87,11 @@ impl<S: AsyncRead + AsyncWrite + Send + Unpin + 'static> LineTransport<S> {
     }
 
     /// Cancel-safe: bytes are consumed from the reader and stored in one step.
-    async fn next_line(&mut self) -> io::Result<LineRead> {
+    async fn next_line(&mut self) -> io::Result<LineReadResult> {
         loop {
             let available = self.read.fill_buf().await?;
             if available.is_empty() {
-                return Ok(LineRead::End);
+                return Ok(LineReadResult::End);
             }
             let newline = available.iter().position(|byte| *byte == b'\n');
             let taken = newline.map_or(available.len(), |at| at + 1);
@@ -107,9 +107,9 @@ impl<S: AsyncRead + AsyncWrite + Send + Unpin + 'static> LineTransport<S> {
             match (newline, self.skipping) {
                 (Some(_), true) => {
                     self.skipping = false;
-                    return Ok(LineRead::TooLong);
+                    return Ok(LineReadResult::TooLong);
                 }
-                (Some(_), false) => return Ok(LineRead::Complete),
+                (Some(_), false) => return Ok(LineReadResult::Complete),
                 (None, _) => {}
             }
         }
@@ -160,8 +160,8 @@ impl<S: AsyncRead + AsyncWrite + Send + Unpin + 'static> Transport<RoleServer> f
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         loop {
             match self.next_line().await {
-                Ok(LineRead::Complete) => {}
-                Ok(LineRead::TooLong) => {
+                Ok(LineReadResult::Complete) => {}
+                Ok(LineReadResult::TooLong) => {
                     if !self
                         .refuse(format!("The message is larger than {MAX_MESSAGE_LINE_BYTES} bytes"))
                         .await
@@ -170,7 +170,7 @@ impl<S: AsyncRead + AsyncWrite + Send + Unpin + 'static> Transport<RoleServer> f
                     }
                     continue;
                 }
-                Ok(LineRead::End) => return None,
+                Ok(LineReadResult::End) => return None,
                 Err(error) => {
                     tracing::debug!(%error, "a bridge connection failed");
                     return None;

@@ -152,7 +152,7 @@ fn too_large(bytes: usize) -> Refusal {
 
 fn seal_failure(tool: &str, failure: &Refusal) -> SealedEnvelope {
     #[derive(Serialize)]
-    struct Failed<'a> {
+    struct FailedEnvelope<'a> {
         ok: bool,
         tool: &'a str,
         error: AgentRefusal<'a>,
@@ -160,10 +160,11 @@ fn seal_failure(tool: &str, failure: &Refusal) -> SealedEnvelope {
     // Messages may quote arguments or document text.
     let mut failure = failure.clone();
     failure.message = escape_hidden(&failure.message).into_owned();
-    let structured = serde_json::to_string(&Failed { ok: false, tool, error: AgentRefusal::from(&failure) })
-        .unwrap_or_else(|_| {
-            r#"{"ok":false,"tool":"","error":{"code":"INTERNAL","message":"Encoding the error failed"}}"#
-                .to_owned()
-        });
+    let structured =
+        serde_json::to_string(&FailedEnvelope { ok: false, tool, error: AgentRefusal::from(&failure) })
+            .unwrap_or_else(|_| {
+                r#"{"ok":false,"tool":"","error":{"code":"INTERNAL","message":"Encoding the error failed"}}"#
+                    .to_owned()
+            });
     SealedEnvelope { answer: EncodedEnvelope::new(structured), content: Vec::new(), is_error: true }
 }

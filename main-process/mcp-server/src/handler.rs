@@ -13,11 +13,11 @@ use crate::{
     refusal::{AgentRefusalDetails, agent_code},
     service::AgentServiceState,
     surface::{
-        CompletionRequest, CompletionValues, RawEnvelope, RawStepFuture, RawToolStep, SampledReply,
+        ClientModelReply, CompletionRequest, CompletionValues, RawEnvelope, RawStepFuture, RawToolStep,
         ToolHandler,
     },
 };
-use authority::proposals::AgentClient;
+use authority::proposals::CallingClient;
 use bytes::Bytes;
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
@@ -99,7 +99,7 @@ impl AgentHandler {
 
     /// Returns the caller as the review queue knows it. A proposal belongs to its connection. After that connection
     /// closes, a client with the same name that knows the random proposal id takes the proposal over.
-    fn client(&self, who: &ClientIdentity, view: &AgentView, arguments: &JsonObject) -> AgentClient {
+    fn client(&self, who: &ClientIdentity, view: &AgentView, arguments: &JsonObject) -> CallingClient {
         let AgentServiceState { clients, run_id: run, .. } = &**self.state();
         let key = who.key.storage_key(run);
         let named =
@@ -111,7 +111,7 @@ impl AgentHandler {
             .filter(|owner| !clients.has_connection(&owner.key, run))
             .map(|owner| owner.key.clone());
         let proposer = Proposer { key, name: who.name.clone(), version: who.version.clone() };
-        AgentClient { proposer, connected: who.key.is_connection(), inherited_key: inherits }
+        CallingClient { proposer, connected: who.key.is_connection(), inherited_key: inherits }
     }
 
     fn identify(
@@ -349,7 +349,10 @@ async fn run_step_with_timeout(call: &AgentCall, step: RawStepFuture) -> Result<
     }
 }
 
-async fn sample_model(parameters: Value, cx: &RequestContext<RoleServer>) -> Result<SampledReply, String> {
+async fn sample_model(
+    parameters: Value,
+    cx: &RequestContext<RoleServer>,
+) -> Result<ClientModelReply, String> {
     let request = serde_json::from_value(parameters).map_err(|error| error.to_string())?;
     let asked = tokio::time::timeout(MAX_SAMPLING_TIME, cx.peer.create_message(request)).await;
     let reply = asked
@@ -359,12 +362,12 @@ async fn sample_model(parameters: Value, cx: &RequestContext<RoleServer>) -> Res
 }
 
 /// Returns the text of a model's reply, which has one or several pieces of content.
-fn parse_sampled_reply(reply: &Value) -> Result<SampledReply, String> {
+fn parse_sampled_reply(reply: &Value) -> Result<ClientModelReply, String> {
     let content = &reply["content"];
     let pieces = content.as_array().map_or(std::slice::from_ref(content), Vec::as_slice);
     let text = pieces.iter().find_map(|piece| piece["text"].as_str());
     let text = text.ok_or("Unexpected response format: the reply has no text")?.to_owned();
-    Ok(SampledReply { text, model: reply["model"].as_str().unwrap_or("unknown").to_owned() })
+    Ok(ClientModelReply { text, model: reply["model"].as_str().unwrap_or("unknown").to_owned() })
 }
 
 fn encoding_error(error: serde_json::Error) -> ErrorData {

@@ -34,7 +34,7 @@ mod surface;
 mod tools;
 mod view;
 
-pub use action_runs::{ActionResult, ActionRunState, ActionRuns, OutputLine};
+pub use action_runs::{ActionOutputLine, ActionResult, ActionRunState, ActionRuns};
 pub use actions::{ActionRequest, CompletedAction, ProgressReporter, parse_wait_seconds};
 pub use clients::ClientRegistry;
 pub use envelope::{EnvelopeDiagnostic, EnvelopeMeta, MAX_ENVELOPE_BYTES, MAX_MESSAGE_BYTES, ToolReply};
@@ -44,9 +44,9 @@ pub use offline::SurfaceDescription;
 pub use proxied_tools::{ForwardFuture, ProxiedTool, ProxiedTools};
 pub use service::{AgentService, INSTRUCTIONS};
 pub use surface::{
-    AgentCall, AgentSurface, CompletionFn, CompletionRequest, CompletionValues, RawEnvelope, RawStepFuture,
-    RawToolStep, ReplyFuture, ResourceDocument, ResourceInput, SampledReply, SurfacePrompt, SurfaceResource,
-    SurfaceTool, ToolHints,
+    AgentCall, AgentSurface, ClientModelReply, CompletionFn, CompletionRequest, CompletionValues,
+    RawEnvelope, RawStepFuture, RawToolStep, ReplyFuture, ResourceDocument, ResourceInput, SurfacePrompt,
+    SurfaceResource, SurfaceTool, ToolHints,
 };
 pub use tools::proposal_fields;
 pub use view::{

@@ -5,7 +5,7 @@ use crate::{
     AgentView, AgentWorkbench, AgentWorkspaceView, ProgressReporter, ReviewSubmitter, ToolReply,
     draft::DraftArguments, schema,
 };
-use authority::proposals::AgentClient;
+use authority::proposals::CallingClient;
 use rmcp::model::{
     JsonObject, Prompt as PromptDefinition, PromptArgument, Tool as ToolDefinition, ToolAnnotations,
 };
@@ -25,7 +25,7 @@ pub struct AgentCall {
     pub review: Arc<dyn ReviewSubmitter>,
     pub arguments: JsonObject,
     /// The caller. `inherits` holds the key of the closed connection that owns the proposal named in the arguments.
-    pub client: AgentClient,
+    pub client: CallingClient,
     /// Fires when the client cancels the call.
     pub cancelled: CancellationToken,
     /// Sends progress notifications to the client.
@@ -33,12 +33,12 @@ pub struct AgentCall {
     /// Whether the client supports sampling.
     pub can_sample: bool,
     /// The reply of the client's model or the reason it failed, set after a tool requested sampling.
-    pub sampled: Option<Result<SampledReply, String>>,
+    pub sampled: Option<Result<ClientModelReply, String>>,
 }
 
 /// A reply of the client's model.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SampledReply {
+pub struct ClientModelReply {
     pub text: String,
     pub model: String,
 }
@@ -95,7 +95,7 @@ pub enum RawToolStep {
 
 pub type RawStepFuture = Pin<Box<dyn Future<Output = RawToolStep> + Send>>;
 type RawToolFn = Arc<dyn Fn(AgentCall) -> RawStepFuture + Send + Sync>;
-type ForwardFn = Arc<dyn Fn(AgentCall) -> crate::ForwardFuture + Send + Sync>;
+type ForwardToolCallFn = Arc<dyn Fn(AgentCall) -> crate::ForwardFuture + Send + Sync>;
 
 #[derive(Clone)]
 pub(crate) enum ToolHandler {
@@ -107,7 +107,7 @@ pub(crate) enum ToolHandler {
     /// The tool writes its own envelope.
     Raw(RawToolFn),
     /// Forwarded to a managed server or a manifest, which also enforces its own timeout.
-    Forwarded(ForwardFn),
+    Forwarded(ForwardToolCallFn),
 }
 
 /// Annotations that tell a client how a tool behaves.

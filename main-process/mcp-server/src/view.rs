@@ -3,7 +3,7 @@
 use crate::{ActionRuns, ProxiedTools};
 use authority::{
     ProblemIndex, Snapshot,
-    proposals::{AgentCallOutcome, AgentClient, AgentRequest, ReviewQueue},
+    proposals::{AgentCallOutcome, AgentRequest, CallingClient, ReviewQueue},
 };
 use shared_protocol::{
     BoardId, BoardKind, Change, ElementId, NodeId, Refusal, Revision,
@@ -153,7 +153,7 @@ pub type AgentReplyFn = Box<dyn FnOnce(Result<AgentCallOutcome, Refusal>) + Send
 /// Submits the requests of agents to the review queue; implemented by the handle of the writer in the hosting process.
 pub trait ReviewSubmitter: Send + Sync + 'static {
     /// Returns immediately. Calls `reply` once, after the result is durable or refused.
-    fn submit(&self, client: AgentClient, request: AgentRequest, reply: AgentReplyFn);
+    fn submit(&self, client: CallingClient, request: AgentRequest, reply: AgentReplyFn);
 }
 
 /// The workbench, implemented by the hosting process. `changes_since` and `picture` may block; the server calls them

@@ -4,7 +4,7 @@
 mod common;
 
 use common::{AgentWorkbenchFixture, Talk, service_in};
-use mcp_server::{ActionResult, AgentWorkbench, OutputLine};
+use mcp_server::{ActionOutputLine, ActionResult, AgentWorkbench};
 use serde_json::{Value, json};
 use shared_protocol::{
     ProposalId, ProposalState, Refusal, RefusalCode, mcp::McpMode, proposal::ProposedAction,
@@ -51,8 +51,8 @@ fn outcome() -> Value {
     })
 }
 
-fn line(text: &str, error: bool) -> OutputLine {
-    OutputLine { text: text.to_owned(), error }
+fn line(text: &str, error: bool) -> ActionOutputLine {
+    ActionOutputLine { text: text.to_owned(), error }
 }
 
 #[tokio::test]

@@ -10,13 +10,13 @@ pub struct PreviewProcess {
     pub process: Option<ProcessGroup>,
 }
 
-type StartPreview = Box<dyn Fn() -> Result<PreviewProcess, SpawnError> + Send>;
+type StartPreviewFn = Box<dyn Fn() -> Result<PreviewProcess, SpawnError> + Send>;
 
 /// Starts preview processes, on the sessions' thread: the kernel ends a child with the thread that started it.
 pub struct PreviewLauncher {
     /// The build that each process must report.
     pub(crate) build: String,
-    pub(crate) start: StartPreview,
+    pub(crate) start: StartPreviewFn,
 }
 
 impl PreviewLauncher {

@@ -65,7 +65,7 @@ const MAX_QUEUED_ORDERS: usize = 1_024;
 
 service_calls! {
     /// The requests that the sessions' thread answers.
-    pub enum PreviewCall {
+    pub enum PreviewSessionRequest {
         ListPreviews,
         StartPreview,
         StopPreview,
@@ -81,8 +81,8 @@ service_calls! {
 }
 
 /// An order to the sessions' thread.
-pub enum PreviewOrder {
-    Request(PreviewCall),
+pub enum PreviewSessionsMsg {
+    Request(PreviewSessionRequest),
     Gesture {
         session: PreviewId,
         gesture: PreviewGesture,
@@ -109,7 +109,7 @@ pub enum PreviewOrder {
 /// The handle to the sessions' thread.
 #[derive(Clone)]
 pub struct PreviewsHandle {
-    orders: Sender<PreviewOrder>,
+    orders: Sender<PreviewSessionsMsg>,
     wake: Arc<OwnedFd>,
     workspace: Arc<ArcSwapOption<PreviewedWorkspace>>,
     /// A try ended while the queue of orders was full.
@@ -118,7 +118,7 @@ pub struct PreviewsHandle {
 
 impl PreviewsHandle {
     /// The orders wait until [`start`] gets their receiver.
-    pub fn new() -> io::Result<(Self, Receiver<PreviewOrder>)> {
+    pub fn new() -> io::Result<(Self, Receiver<PreviewSessionsMsg>)> {
         let (orders, queue) = bounded(MAX_QUEUED_ORDERS);
         let wake = Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?);
         Ok((Self { orders, wake, workspace: Arc::default(), try_ended: Arc::default() }, queue))
@@ -130,17 +130,17 @@ impl PreviewsHandle {
         if self.workspace.load().as_ref().is_none_or(|before| !before.is_same(&shown)) {
             self.workspace.store(Some(Arc::new(shown)));
             // A full queue wakes the thread as well.
-            let _ = self.send(PreviewOrder::Update);
+            let _ = self.send(PreviewSessionsMsg::Update);
         }
     }
 
     /// The response comes later, from another thread.
     pub fn request<R: Request>(&self, request: R, responder: Responder<R::Response>)
     where
-        PreviewCall: From<(R, Responder<R::Response>)>,
+        PreviewSessionRequest: From<(R, Responder<R::Response>)>,
     {
-        if let Err(refused) = self.send(PreviewOrder::Request((request, responder).into()))
-            && let (PreviewOrder::Request(call), refusal) = *refused
+        if let Err(refused) = self.send(PreviewSessionsMsg::Request((request, responder).into()))
+            && let (PreviewSessionsMsg::Request(call), refusal) = *refused
         {
             call.refuse(refusal);
         }
@@ -150,7 +150,7 @@ impl PreviewsHandle {
     /// end of a try, which nothing follows, is never dropped.
     pub fn gesture(&self, session: PreviewId, gesture: PreviewGesture) {
         let ends_try = matches!(&gesture, PreviewGesture::Try(tried) if tried.is_empty());
-        if self.send(PreviewOrder::Gesture { session, gesture }).is_err() && ends_try {
+        if self.send(PreviewSessionsMsg::Gesture { session, gesture }).is_err() && ends_try {
             self.try_ended.store(true, Ordering::Release);
             self.wake();
         }
@@ -162,7 +162,7 @@ impl PreviewsHandle {
     }
 
     pub fn attach(&self, queue: Sender<PreviewWindowMessage>) {
-        if self.send(PreviewOrder::Attach(queue)).is_err() {
+        if self.send(PreviewSessionsMsg::Attach(queue)).is_err() {
             tracing::error!("window shows no previews: their queue of orders is full");
         }
     }
@@ -175,9 +175,9 @@ impl PreviewsHandle {
         screen: PreviewScreen,
         responder: Responder<PreviewImage>,
     ) {
-        let order = PreviewOrder::Picture { workspace: Box::new(workspace), route, screen, responder };
+        let order = PreviewSessionsMsg::Picture { workspace: Box::new(workspace), route, screen, responder };
         if let Err(refused) = self.send(order)
-            && let (PreviewOrder::Picture { responder, .. }, refusal) = *refused
+            && let (PreviewSessionsMsg::Picture { responder, .. }, refusal) = *refused
         {
             responder.send(Err(refusal));
         }
@@ -191,12 +191,12 @@ impl PreviewsHandle {
     /// Ends every preview and the thread.
     pub fn stop(&self) {
         // Fails only when the thread has ended already.
-        let _ = self.orders.send(PreviewOrder::Stop);
+        let _ = self.orders.send(PreviewSessionsMsg::Stop);
         self.wake();
     }
 
     /// Returns an order that could not be sent, with the reason.
-    fn send(&self, order: PreviewOrder) -> Result<(), Box<(PreviewOrder, Refusal)>> {
+    fn send(&self, order: PreviewSessionsMsg) -> Result<(), Box<(PreviewSessionsMsg, Refusal)>> {
         match self.orders.try_send(order) {
             Ok(()) => {
                 self.wake();
@@ -222,7 +222,7 @@ impl PreviewsHandle {
 /// Starts the sessions' thread. It starts their processes as well and outlives them.
 pub fn start(
     link: PreviewsHandle,
-    orders: Receiver<PreviewOrder>,
+    orders: Receiver<PreviewSessionsMsg>,
     events: Arc<dyn PreviewEvents>,
     launcher: PreviewLauncher,
 ) -> io::Result<JoinHandle<()>> {

@@ -1,7 +1,7 @@
 //! Main's side of the conversation with the process of a session: messages to send, messages received, and whether the
 //! process answers in time. Nothing here blocks, and no message is passed on before [`PreviewProtocolValidator`] accepted it.
 
-use crate::{launcher::PreviewProcess, scene::SentScene};
+use crate::{launcher::PreviewProcess, scene::LastSentScene};
 use frame_memory::{DescriptorChannel, DescriptorChannelError, FrameMemory};
 use processes::{ExitReason, ProcessGroup, cpu_ticks};
 use shared_protocol::{
@@ -42,7 +42,7 @@ const MAX_QUEUED_INPUT_EVENTS: usize = 2 * MAX_INPUT_EVENTS;
 
 /// The reason why the conversation with a process is over.
 #[derive(Debug)]
-pub(crate) enum PeerFailure {
+pub(crate) enum PreviewPeerFailure {
     /// The process ended by itself, or the system ended it.
     Exited(ExitReason),
     TimedOut,
@@ -52,7 +52,7 @@ pub(crate) enum PeerFailure {
     Malformed(String),
 }
 
-impl std::fmt::Display for PeerFailure {
+impl std::fmt::Display for PreviewPeerFailure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Exited(reason) => write!(f, "the preview {reason}"),
@@ -91,7 +91,7 @@ pub(crate) struct PreviewPeer {
     stderr_tail: Vec<u8>,
     started: Instant,
     is_greeted: bool,
-    pub(crate) sent: SentScene,
+    pub(crate) sent: LastSentScene,
     last_ping: u64,
     pending_ping: Option<PendingPing>,
     idle_since: Instant,
@@ -124,7 +124,7 @@ impl PreviewPeer {
             stderr_tail: Vec::new(),
             started: now,
             is_greeted: false,
-            sent: SentScene::default(),
+            sent: LastSentScene::default(),
             last_ping: 0,
             pending_ping: None,
             idle_since: now,
@@ -248,7 +248,7 @@ impl PreviewPeer {
     }
 
     /// Sends as much as the channel takes without blocking.
-    pub(crate) fn flush(&mut self) -> Result<(), PeerFailure> {
+    pub(crate) fn flush(&mut self) -> Result<(), PreviewPeerFailure> {
         while let Some(outgoing) = self.outgoing.front_mut() {
             let descriptor = outgoing.descriptor.as_deref().map(AsFd::as_fd).filter(|_| outgoing.sent == 0);
             let rest = outgoing.bytes.get(outgoing.sent..).unwrap_or_default();
@@ -264,13 +264,13 @@ impl PreviewPeer {
                 Err(error) => return Err(self.failure(error)),
             }
         }
-        if self.queued_bytes > MAX_QUEUED_BYTES { Err(PeerFailure::TimedOut) } else { Ok(()) }
+        if self.queued_bytes > MAX_QUEUED_BYTES { Err(PreviewPeerFailure::TimedOut) } else { Ok(()) }
     }
 
     // ---- receiving ----------------------------------------------------------------------------------------------------
 
     /// Returns the next few messages, checked.
-    pub(crate) fn receive(&mut self, now: Instant) -> Result<Vec<FromPreview>, PeerFailure> {
+    pub(crate) fn receive(&mut self, now: Instant) -> Result<Vec<FromPreview>, PreviewPeerFailure> {
         let mut received = Vec::new();
         self.has_more = true;
         while received.len() < MAX_TURN_MESSAGES {
@@ -289,8 +289,8 @@ impl PreviewPeer {
                 }
             };
             let message: FromPreview = decode_json(&frame)
-                .map_err(|error: FramingError| PeerFailure::Malformed(error.to_string()))?;
-            self.conversation.check_received(&message).map_err(PeerFailure::Violated)?;
+                .map_err(|error: FramingError| PreviewPeerFailure::Malformed(error.to_string()))?;
+            self.conversation.check_received(&message).map_err(PreviewPeerFailure::Violated)?;
             match &message {
                 FromPreview::Hello { .. } => self.is_greeted = true,
                 FromPreview::Pong { .. } if self.conversation.last_pong() == self.last_ping => {
@@ -305,10 +305,10 @@ impl PreviewPeer {
     }
 
     /// A closed channel is explained by the exit of the process.
-    fn failure(&mut self, error: DescriptorChannelError) -> PeerFailure {
+    fn failure(&mut self, error: DescriptorChannelError) -> PreviewPeerFailure {
         match error {
-            DescriptorChannelError::Ended => PeerFailure::Exited(self.exit_reason()),
-            other => PeerFailure::Malformed(other.to_string()),
+            DescriptorChannelError::Ended => PreviewPeerFailure::Exited(self.exit_reason()),
+            other => PreviewPeerFailure::Malformed(other.to_string()),
         }
     }
 
@@ -360,16 +360,16 @@ impl PreviewPeer {
     }
 
     /// Returns how the process ended, if it did, whatever the channel says.
-    pub(crate) fn exit(&mut self) -> Option<PeerFailure> {
+    pub(crate) fn exit(&mut self) -> Option<PreviewPeerFailure> {
         let process = self.process.as_mut()?;
         match process.wait(Some(Duration::ZERO)) {
             Ok(None) => None,
             Ok(Some(status)) => {
                 self.read_stderr();
                 let stderr = String::from_utf8_lossy(&self.stderr_tail).into_owned();
-                Some(PeerFailure::Exited(ExitReason::from(status).with_last_words(&stderr)))
+                Some(PreviewPeerFailure::Exited(ExitReason::from(status).with_last_words(&stderr)))
             }
-            Err(error) => Some(PeerFailure::Malformed(error.to_string())),
+            Err(error) => Some(PreviewPeerFailure::Malformed(error.to_string())),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Requests of window and terminals about sessions.
 
 use crate::{
-    PreviewCall,
+    PreviewSessionRequest,
     previewed_workspace::PreviewedWorkspace,
     screenshot::{Screenshot, ScreenshotTarget},
     session::{PreviewSession, SessionEvent},
@@ -29,40 +29,40 @@ pub(crate) const SCREENSHOT_TIMEOUT: Duration = Duration::from_secs(20);
 const MAX_TRIED_VALUES: usize = 256;
 
 impl SessionsThread {
-    pub(crate) fn handle(&mut self, call: PreviewCall, now: Instant) {
+    pub(crate) fn handle(&mut self, call: PreviewSessionRequest, now: Instant) {
         let Some(workspace) = self.newest_workspace() else {
             return call.refuse(Refusal::new(RefusalCode::NoWorkspace, "No workspace is open"));
         };
         match call {
-            PreviewCall::ListPreviews(_, responder) => responder.send(Ok(self.view())),
-            PreviewCall::StartPreview(StartPreview { shows, screen }, responder) => {
+            PreviewSessionRequest::ListPreviews(_, responder) => responder.send(Ok(self.view())),
+            PreviewSessionRequest::StartPreview(StartPreview { shows, screen }, responder) => {
                 responder.send(self.begin(&workspace, shows, screen, now));
             }
-            PreviewCall::StopPreview(StopPreview { session }, responder) => {
+            PreviewSessionRequest::StopPreview(StopPreview { session }, responder) => {
                 responder.send(self.session(session).map(PreviewSession::stop));
             }
-            PreviewCall::RestartPreview(RestartPreview { session }, responder) => {
+            PreviewSessionRequest::RestartPreview(RestartPreview { session }, responder) => {
                 responder.send(self.restart(&workspace, session, now));
             }
-            PreviewCall::ClosePreview(ClosePreview { session }, responder) => {
+            PreviewSessionRequest::ClosePreview(ClosePreview { session }, responder) => {
                 responder.send(self.close(session));
             }
-            PreviewCall::NavigatePreview(NavigatePreview { session, route }, responder) => {
+            PreviewSessionRequest::NavigatePreview(NavigatePreview { session, route }, responder) => {
                 responder.send(self.navigate(&workspace, session, route));
             }
-            PreviewCall::SetPreviewScreen(SetPreviewScreen { session, screen }, responder) => {
+            PreviewSessionRequest::SetPreviewScreen(SetPreviewScreen { session, screen }, responder) => {
                 responder.send(self.set_screen(session, screen, now));
             }
-            PreviewCall::SetPreviewMode(SetPreviewMode { session, mode }, responder) => {
+            PreviewSessionRequest::SetPreviewMode(SetPreviewMode { session, mode }, responder) => {
                 responder.send(self.session(session).map(|session| session.set_mode(mode, now)));
             }
-            PreviewCall::SelectInstance(SelectInstance { session, instance }, responder) => {
+            PreviewSessionRequest::SelectInstance(SelectInstance { session, instance }, responder) => {
                 responder.send(self.session(session).map(|session| session.select(instance)));
             }
-            PreviewCall::ReadPreviewLog(ReadPreviewLog { session, after }, responder) => {
+            PreviewSessionRequest::ReadPreviewLog(ReadPreviewLog { session, after }, responder) => {
                 responder.send(self.session(session).map(|session| session.log.lines_after(after)));
             }
-            PreviewCall::CapturePreview(CapturePreview { session, path }, responder) => {
+            PreviewSessionRequest::CapturePreview(CapturePreview { session, path }, responder) => {
                 self.request_screenshot(session, path, responder, now);
             }
         }

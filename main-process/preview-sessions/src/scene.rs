@@ -212,15 +212,15 @@ pub(crate) fn overrides(
 }
 
 /// Time of change and size of a file; `None` for a missing one.
-pub(crate) type PictureStamp = Option<(SystemTime, u64)>;
+pub(crate) type PictureFileStamp = Option<(SystemTime, u64)>;
 
 /// The scene that a preview was sent last.
 #[derive(Debug, Default)]
-pub(crate) struct SentScene {
+pub(crate) struct LastSentScene {
     page: Option<PageScene>,
     pub(crate) revision: u64,
     /// The pictures that were sent, missing ones included.
-    pub(crate) pictures: BTreeMap<String, PictureStamp>,
+    pub(crate) pictures: BTreeMap<String, PictureFileStamp>,
 }
 
 /// The messages that lead to a page.
@@ -231,7 +231,7 @@ pub(crate) struct SceneUpdate {
     pub(crate) reloads: bool,
 }
 
-impl SentScene {
+impl LastSentScene {
     pub(crate) fn page(&self) -> Option<&PageScene> {
         self.page.as_ref()
     }

@@ -1,6 +1,6 @@
 //! Screenshots of sessions: the only case in which main reads pixels.
 
-use frame_memory::{FrameCopy, FrameMemory};
+use frame_memory::{FrameCopyOutcome, FrameMemory};
 use shared_protocol::{
     Refusal, RefusalCode, preview_sessions::PreviewImage, preview_wire::PreviewScreen, request::Responder,
     requests::ExportedFile,
@@ -81,12 +81,12 @@ fn copy_frame(memory: &FrameMemory, screen: PreviewScreen) -> Result<PreviewImag
     let mut pixels = vec![[0; 4]; width * height];
     for _ in 0..MAX_COPY_ATTEMPTS {
         match reader.copy_frame(&mut pixels) {
-            FrameCopy::Frame => {
+            FrameCopyOutcome::Frame => {
                 // A screen has at most some thousand pixels a side.
                 let [width, height] = [width, height].map(|side| side as u32);
                 return Ok(PreviewImage { width, height, rgba: pixels.into_flattened() });
             }
-            FrameCopy::Torn | FrameCopy::NoNewFrame => std::thread::sleep(COPY_PAUSE),
+            FrameCopyOutcome::Torn | FrameCopyOutcome::NoNewFrame => std::thread::sleep(COPY_PAUSE),
         }
     }
     Err("the preview draws without a pause".to_owned())

@@ -4,9 +4,9 @@
 use crate::{
     launcher::PreviewLauncher,
     lifecycle::{ComponentProbe, FontDelivery, LivePreview, SessionLifecycle},
-    peer::{PeerFailure, PreviewPeer},
+    peer::{PreviewPeer, PreviewPeerFailure},
     previewed_workspace::PreviewedWorkspace,
-    scene::{PageScene, PictureStamp},
+    scene::{PageScene, PictureFileStamp},
     screenshot::Screenshot,
     session_log::SessionLogLines,
 };
@@ -169,13 +169,13 @@ impl PreviewSession {
     /// Handles the end of the process: quarantines the component that ended it twice, and restarts or gives up.
     pub(crate) fn handle_failure(
         &mut self,
-        failure: &PeerFailure,
+        failure: &PreviewPeerFailure,
         workspace: &PreviewedWorkspace,
         now: Instant,
     ) {
         let Some(live) = self.lifecycle.live_mut() else { return };
         let last_lines = live.peer.last_stderr_lines();
-        if let PeerFailure::Exited(reason) = failure {
+        if let PreviewPeerFailure::Exited(reason) = failure {
             crash_reports::record_child(CrashRole::Preview, None, *reason, None, &last_lines);
         }
         for line in &last_lines {
@@ -395,7 +395,7 @@ impl PreviewSession {
         &mut self,
         workspace: &PreviewedWorkspace,
         now: Instant,
-    ) -> Result<Vec<SessionEvent>, PeerFailure> {
+    ) -> Result<Vec<SessionEvent>, PreviewPeerFailure> {
         let Some(live) = self.lifecycle.live_mut() else { return Ok(Vec::new()) };
         live.peer.read_stderr();
         let received = live.peer.receive(now)?;
@@ -411,7 +411,7 @@ impl PreviewSession {
         &mut self,
         workspace: &PreviewedWorkspace,
         now: Instant,
-    ) -> Result<(), PeerFailure> {
+    ) -> Result<(), PreviewPeerFailure> {
         self.check_pictures(workspace, now);
         self.send_updates(workspace, now);
         let Some(live) = self.lifecycle.live_mut() else { return Ok(()) };
@@ -421,7 +421,7 @@ impl PreviewSession {
             return Err(failure);
         }
         if live.peer.is_late(now) || live.is_loading_too_long(now) {
-            return Err(PeerFailure::TimedOut);
+            return Err(PreviewPeerFailure::TimedOut);
         }
         Ok(())
     }
@@ -433,7 +433,8 @@ impl PreviewSession {
             return;
         };
         live.next_picture_check = now + PICTURE_CHECK_INTERVAL;
-        let is_changed = |(path, sent): (&String, &PictureStamp)| stamp_of(&workspace.files, path) != *sent;
+        let is_changed =
+            |(path, sent): (&String, &PictureFileStamp)| stamp_of(&workspace.files, path) != *sent;
         live.is_stale |= live.peer.sent.pictures.iter().any(is_changed);
     }
 
@@ -578,7 +579,7 @@ fn session_problem(problem: PreviewProblem) -> PreviewSessionProblem {
     }
 }
 
-fn stamp_of(files: &WorkspaceFiles, path: &str) -> PictureStamp {
+fn stamp_of(files: &WorkspaceFiles, path: &str) -> PictureFileStamp {
     let path = WorkspacePath::parse(path).ok()?;
     let metadata = std::fs::metadata(files.root().join(path.as_str())).ok()?;
     Some((metadata.modified().ok()?, metadata.len()))

@@ -1,8 +1,8 @@
 //! Sessions against previews that behave and previews that do not: each is a thread at the other end of a socket.
 
 use super::{
-    PreviewCall, PreviewEvents, PreviewLauncher, PreviewOrder, PreviewProcess, PreviewWindowMessage,
-    PreviewsHandle, start,
+    PreviewEvents, PreviewLauncher, PreviewProcess, PreviewSessionRequest, PreviewSessionsMsg,
+    PreviewWindowMessage, PreviewsHandle, start,
 };
 use crossbeam_channel::{Receiver, bounded};
 use frame_memory::DescriptorChannel;
@@ -169,7 +169,7 @@ impl PreviewSessionsFixture {
 
     fn request<R: Request>(&self, request: R) -> Result<R::Response, Refusal>
     where
-        PreviewCall: From<(R, Responder<R::Response>)>,
+        PreviewSessionRequest: From<(R, Responder<R::Response>)>,
     {
         let (done, answered) = bounded(1);
         self.link.request(request, Responder::new(move |result| drop(done.send(result))));
@@ -566,7 +566,7 @@ fn there_are_bounds_and_words_for_what_is_not_there() {
 
 #[test]
 fn orders_that_nobody_takes_are_refused() {
-    let (link, _orders): (PreviewsHandle, Receiver<PreviewOrder>) = PreviewsHandle::new().unwrap();
+    let (link, _orders): (PreviewsHandle, Receiver<PreviewSessionsMsg>) = PreviewsHandle::new().unwrap();
     let (done, answered) = bounded(4_096);
     for _ in 0..super::MAX_QUEUED_ORDERS + 10 {
         let done = done.clone();
@@ -581,7 +581,7 @@ fn orders_that_nobody_takes_are_refused() {
 /// A value that is being dragged must not stay for ever because its end found no room.
 #[test]
 fn the_end_of_a_try_is_never_lost() {
-    let (link, _orders): (PreviewsHandle, Receiver<PreviewOrder>) = PreviewsHandle::new().unwrap();
+    let (link, _orders): (PreviewsHandle, Receiver<PreviewSessionsMsg>) = PreviewsHandle::new().unwrap();
     let tried = || TransientPropValue { instance: "a".into(), path: "/b".into(), value: 1.into() };
     for _ in 0..super::MAX_QUEUED_ORDERS + 10 {
         link.gesture(PreviewId(1), PreviewGesture::Try(vec![tried()]));

@@ -2,15 +2,15 @@
 //! and never waits for a single one of them.
 
 use crate::{
-    PreviewEvents, PreviewOrder, PreviewsHandle,
+    PreviewEvents, PreviewSessionsMsg, PreviewsHandle,
     launcher::PreviewLauncher,
-    peer::{PeerFailure, PreviewPeer},
+    peer::{PreviewPeer, PreviewPeerFailure},
     previewed_workspace::PreviewedWorkspace,
     requests::{SCREENSHOT_TIMEOUT, check_screen, check_shown},
     screenshot::{Screenshot, ScreenshotTarget},
     session::{PreviewSession, SessionEvent},
     views,
-    window_queue::WindowQueue,
+    window_queue::PreviewWindowQueue,
 };
 use crossbeam_channel::{Receiver, TryRecvError};
 use processes::timespec;
@@ -46,12 +46,12 @@ const NAVIGATE: &str = "navigate:";
 
 pub(crate) struct SessionsThread {
     link: PreviewsHandle,
-    orders: Receiver<PreviewOrder>,
+    orders: Receiver<PreviewSessionsMsg>,
     events: Arc<dyn PreviewEvents>,
     pub(crate) launcher: PreviewLauncher,
     pub(crate) sessions: BTreeMap<PreviewId, PreviewSession>,
     next_id: u32,
-    window: WindowQueue,
+    window: PreviewWindowQueue,
     /// The state that the sessions were last updated to.
     workspace: Option<Arc<PreviewedWorkspace>>,
     published: Option<PreviewsView>,
@@ -63,7 +63,7 @@ pub(crate) struct SessionsThread {
 impl SessionsThread {
     pub(crate) fn new(
         link: PreviewsHandle,
-        orders: Receiver<PreviewOrder>,
+        orders: Receiver<PreviewSessionsMsg>,
         events: Arc<dyn PreviewEvents>,
         launcher: PreviewLauncher,
     ) -> Self {
@@ -74,7 +74,7 @@ impl SessionsThread {
             launcher,
             sessions: BTreeMap::new(),
             next_id: 1,
-            window: WindowQueue::default(),
+            window: PreviewWindowQueue::default(),
             workspace: None,
             published: None,
             next_publish: Instant::now(),
@@ -104,27 +104,27 @@ impl SessionsThread {
     fn take_orders(&mut self, now: Instant) -> bool {
         for _ in 0..MAX_TURN_ORDERS {
             match self.orders.try_recv() {
-                Ok(PreviewOrder::Request(call)) => {
+                Ok(PreviewSessionsMsg::Request(call)) => {
                     self.sync_workspace(now);
                     self.handle(call, now);
                 }
-                Ok(PreviewOrder::Gesture { session, gesture }) => self.gesture(session, gesture),
-                Ok(PreviewOrder::Attach(queue)) => {
+                Ok(PreviewSessionsMsg::Gesture { session, gesture }) => self.gesture(session, gesture),
+                Ok(PreviewSessionsMsg::Attach(queue)) => {
                     self.window.attach(queue);
                     // The tries of the window before end with it.
                     self.sessions.values_mut().for_each(PreviewSession::end_trying);
                     self.send_everything();
                 }
-                Ok(PreviewOrder::Picture { workspace, route, screen, responder }) => {
+                Ok(PreviewSessionsMsg::Picture { workspace, route, screen, responder }) => {
                     self.picture(*workspace, route, screen, responder, now);
                 }
-                Ok(PreviewOrder::Fonts { session, fonts }) => {
+                Ok(PreviewSessionsMsg::Fonts { session, fonts }) => {
                     if let Some(session) = self.sessions.get_mut(&session) {
                         session.send_fonts(fonts, now);
                     }
                 }
-                Ok(PreviewOrder::Update) => {}
-                Ok(PreviewOrder::Stop) | Err(TryRecvError::Disconnected) => return true,
+                Ok(PreviewSessionsMsg::Update) => {}
+                Ok(PreviewSessionsMsg::Stop) | Err(TryRecvError::Disconnected) => return true,
                 Err(TryRecvError::Empty) => {
                     // Only after every order before it.
                     if self.link.take_try_ended() {
@@ -226,9 +226,9 @@ impl SessionsThread {
         }
     }
 
-    fn handle_failure(&mut self, id: PreviewId, failure: &PeerFailure, now: Instant) {
+    fn handle_failure(&mut self, id: PreviewId, failure: &PreviewPeerFailure, now: Instant) {
         let Some(workspace) = self.workspace.clone() else { return };
-        if let PeerFailure::Violated(violation @ PreviewProtocolViolation::NoSandbox) = failure {
+        if let PreviewPeerFailure::Violated(violation @ PreviewProtocolViolation::NoSandbox) = failure {
             self.unavailable = Some(violation.to_string());
         }
         tracing::warn!(session = %id, "{failure}");
@@ -264,7 +264,7 @@ impl SessionsThread {
         let link = self.link.clone();
         let find = move || {
             let fonts = SystemFontList::of_system().find(&characters);
-            if link.send(PreviewOrder::Fonts { session, fonts }).is_err() {
+            if link.send(PreviewSessionsMsg::Fonts { session, fonts }).is_err() {
                 tracing::warn!("fonts for a preview came too late");
             }
         };

@@ -15,12 +15,12 @@ pub struct PreviewWindowMessage {
 }
 
 #[derive(Default)]
-pub(crate) struct WindowQueue {
+pub(crate) struct PreviewWindowQueue {
     queue: Option<Sender<PreviewWindowMessage>>,
     is_behind: bool,
 }
 
-impl WindowQueue {
+impl PreviewWindowQueue {
     pub(crate) fn attach(&mut self, queue: Sender<PreviewWindowMessage>) {
         *self = Self { queue: Some(queue), is_behind: false };
     }

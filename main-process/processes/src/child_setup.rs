@@ -19,14 +19,14 @@ const CHANNEL_FD: RawFd = 3;
 /// Separates a child from its parent, so that the child can be signalled as a whole and Ctrl-C in a terminal reaches the
 /// parent alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Detachment {
+pub(crate) enum ChildDetachment {
     Session,
     Group,
 }
 
 /// The steps of a child before it executes the new program.
 pub(crate) struct ChildSetup {
-    pub(crate) detachment: Detachment,
+    pub(crate) detachment: ChildDetachment,
     /// Sent by the kernel when the *thread* that started the child ends.
     pub(crate) death_signal: Option<Signal>,
     /// Becomes descriptor 3. No higher descriptor is inherited.
@@ -43,8 +43,8 @@ impl ChildSetup {
         let parent = getpid();
         let steps = move || {
             match self.detachment {
-                Detachment::Session => setsid().map(drop)?,
-                Detachment::Group => setpgid(None, None)?,
+                ChildDetachment::Session => setsid().map(drop)?,
+                ChildDetachment::Group => setpgid(None, None)?,
             }
             if let Some(signal) = self.death_signal {
                 set_parent_process_death_signal(Some(signal))?;

@@ -28,11 +28,13 @@ pub use readiness::timespec;
 
 pub use environment::{EnvPolicy, Environment};
 pub use exit_reason::ExitReason;
-pub use instance::{DiscoveryRecord, Instance, InstanceToken, LockError, PublishError, WorkspaceLock};
+pub use instance::{
+    DiscoveryRecord, InstanceToken, LockError, PublishError, PublishedInstance, WorkspaceLock,
+};
 pub use process_group::{ProcessGroup, SpawnError, StdStream};
 pub use program::{ProcessGroupSpawner, ProgramLaunch, ProgramSpawner, RunningProgram};
 pub use restart::{Backoff, RestartDecision, RestartPolicy};
 pub use role::{RoleProcess, inherited_channel, spawn_detached, spawn_role};
 pub use runtime_dir::{RuntimeDir, RuntimeDirError, RuntimeDirs};
 pub use supervisor::{ChildEvent, ChildEventKind, ChildId, ChildSpec, Supervisor, SupervisorError};
-pub use warden::{GuardError, GuardedProgram, WardenCommand, run_warden, spawn_guarded};
+pub use warden::{GuardError, GuardedProgram, WardenCommandLine, run_warden, spawn_guarded};

@@ -2,7 +2,7 @@
 //! it, one handle to what runs.
 //!
 //! ```text
-//! ProgramLaunch ──▶ ProgramSpawner ─┬─ WardenCommand        main: no process outlives main
+//! ProgramLaunch ──▶ ProgramSpawner ─┬─ WardenCommandLine        main: no process outlives main
 //!                                   └─ ProcessGroupSpawner  tests: ends when dropped, not when we are killed
 //!                        │
 //!                        ▼
@@ -16,10 +16,10 @@ use std::path::PathBuf;
 use std::process::{Command, ExitStatus};
 use std::time::Duration;
 
-use super::child_setup::{ChildSetup, Detachment};
+use super::child_setup::{ChildDetachment, ChildSetup};
 use super::environment::Environment;
 use super::process_group::{ProcessGroup, SpawnError, StdStream};
-use super::warden::{DEFAULT_GRACE_PERIOD, GuardError, GuardedProgram, WardenCommand, spawn_guarded};
+use super::warden::{DEFAULT_GRACE_PERIOD, GuardError, GuardedProgram, WardenCommandLine, spawn_guarded};
 
 /// An external program and how to run it. It gets no descriptor of ours but the standard streams chosen here.
 #[derive(Debug, Clone)]
@@ -72,7 +72,7 @@ pub trait ProgramSpawner: Send + Sync {
     fn spawn(&self, launch: &ProgramLaunch) -> io::Result<RunningProgram>;
 }
 
-impl ProgramSpawner for WardenCommand {
+impl ProgramSpawner for WardenCommandLine {
     fn spawn(&self, launch: &ProgramLaunch) -> io::Result<RunningProgram> {
         match spawn_guarded(self, launch) {
             Ok(program) => Ok(RunningProgram::Guarded(program)),
@@ -89,7 +89,8 @@ pub struct ProcessGroupSpawner;
 impl ProgramSpawner for ProcessGroupSpawner {
     fn spawn(&self, launch: &ProgramLaunch) -> io::Result<RunningProgram> {
         let mut command = launch.complete(Command::new(&launch.program));
-        ChildSetup { detachment: Detachment::Group, death_signal: None, channel: None }.install(&mut command);
+        ChildSetup { detachment: ChildDetachment::Group, death_signal: None, channel: None }
+            .install(&mut command);
         match ProcessGroup::start(command) {
             Ok(group) => Ok(RunningProgram::Grouped(group)),
             Err(SpawnError::Start { source, .. }) => Err(source),

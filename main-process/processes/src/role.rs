@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 
 use rustix::process::Signal;
 
-use super::child_setup::{ChildSetup, Detachment, take_inherited_channel};
+use super::child_setup::{ChildDetachment, ChildSetup, take_inherited_channel};
 use super::environment::Environment;
 use super::process_group::{ProcessGroup, SpawnError, StdStream};
 
@@ -37,7 +37,7 @@ pub fn spawn_role(
     command.args(args).stdin(Stdio::null()).stdout(Stdio::null()).stderr(stderr);
     environment.apply(&mut command);
     ChildSetup {
-        detachment: Detachment::Session,
+        detachment: ChildDetachment::Session,
         death_signal: Some(Signal::KILL),
         channel: Some(theirs.into()),
     }
@@ -50,7 +50,8 @@ pub fn spawn_role(
 pub fn spawn_detached(exe: &Path, args: &[&OsStr], log: File) -> Result<(), SpawnError> {
     let mut command = Command::new(exe);
     command.args(args).stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
-    ChildSetup { detachment: Detachment::Session, death_signal: None, channel: None }.install(&mut command);
+    ChildSetup { detachment: ChildDetachment::Session, death_signal: None, channel: None }
+        .install(&mut command);
     let failed = |source| SpawnError::Start { exe: exe.to_owned(), source };
     let mut child = command.spawn().map_err(failed)?;
     // Reaps it when it ends before this process does.

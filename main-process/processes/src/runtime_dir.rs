@@ -52,12 +52,12 @@ pub enum RuntimeDirError {
 #[derive(Debug, Clone)]
 pub struct RuntimeDirs {
     usable: Vec<RuntimeDir>,
-    skipped: Vec<SkippedDir>,
+    skipped: Vec<SkippedRuntimeDir>,
 }
 
 /// A directory without a usable record.
 #[derive(Debug, Clone)]
-struct SkippedDir {
+struct SkippedRuntimeDir {
     path: PathBuf,
     /// `None` when it does not exist, which is usual.
     reason: Option<String>,
@@ -107,7 +107,7 @@ impl RuntimeDirs {
 
     fn skip(&mut self, path: PathBuf, reason: Option<String>) {
         if !self.is_known(&path) {
-            self.skipped.push(SkippedDir { path, reason });
+            self.skipped.push(SkippedRuntimeDir { path, reason });
         }
     }
 

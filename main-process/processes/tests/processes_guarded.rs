@@ -8,8 +8,8 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use processes::{
-    Environment, ExitReason, GuardError, GuardedProgram, ProgramLaunch, StdStream, WardenCommand, run_warden,
-    spawn_guarded,
+    Environment, ExitReason, GuardError, GuardedProgram, ProgramLaunch, StdStream, WardenCommandLine,
+    run_warden, spawn_guarded,
 };
 use rustix::process::Signal;
 use test_support::{PATIENCE, processes as process_table, processes::signal, wait_until, wait_until_within};
@@ -45,9 +45,9 @@ fn child_entry() {
     }
 }
 
-fn warden() -> WardenCommand {
+fn warden() -> WardenCommandLine {
     let args = ["child_entry", "--exact", "--nocapture", "--test-threads=1", "--"].map(OsString::from);
-    WardenCommand { exe: std::env::current_exe().unwrap(), args: args.into() }
+    WardenCommandLine { exe: std::env::current_exe().unwrap(), args: args.into() }
 }
 
 /// Runs a script under a warden.

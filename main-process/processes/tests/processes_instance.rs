@@ -11,7 +11,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use processes::instance::{self, DiscoveryError, DiscoveryRecord};
-use processes::{Instance, LockError, PublishError, RuntimeDir, WorkspaceLock};
+use processes::{LockError, PublishError, PublishedInstance, RuntimeDir, WorkspaceLock};
 use test_support::requirements::OTHER_USER;
 
 const RUNTIME: &str = "DRAFTBOARD_TEST_RUNTIME";
@@ -39,8 +39,8 @@ fn child_entry() {
     std::process::exit(0);
 }
 
-fn publish(runtime: &RuntimeDir, workspace: &Path) -> Result<Instance, PublishError> {
-    Instance::publish(runtime, &[], WorkspaceLock::acquire(workspace).unwrap(), "1.2.3")
+fn publish(runtime: &RuntimeDir, workspace: &Path) -> Result<PublishedInstance, PublishError> {
+    PublishedInstance::publish(runtime, &[], WorkspaceLock::acquire(workspace).unwrap(), "1.2.3")
 }
 
 fn find(runtime: &RuntimeDir, workspace: &Path) -> Result<Option<DiscoveryRecord>, DiscoveryError> {
@@ -247,7 +247,7 @@ fn the_record_of_a_living_process_is_never_removed() {
     let other = RuntimeDir::at(&place.folder.path().join("other")).unwrap();
     let lock = WorkspaceLock::acquire(&place.workspace).unwrap();
     let elsewhere = std::slice::from_ref(&place.runtime);
-    let refusal = Instance::publish(&other, elsewhere, lock, "1.2.3").unwrap_err();
+    let refusal = PublishedInstance::publish(&other, elsewhere, lock, "1.2.3").unwrap_err();
     assert!(matches!(refusal, PublishError::AlreadyRunning { pid } if pid == sleeper.id()));
     let both = [other, place.runtime.clone()];
     assert!(instance::find(&both, &place.workspace).unwrap().is_some());

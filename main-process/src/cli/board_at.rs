@@ -1,7 +1,7 @@
 //! The board of a command, reached through a running Draftboard or directly.
 
 use super::{WorkspaceArguments, format, workspace_at::ReachedWorkspace};
-use crate::terraform_worker::TerraformCall;
+use crate::terraform_worker::TerraformRequest;
 use shared_protocol::{
     Board, BoardId, BoardKind, NodeId, Refusal, RefusalCode,
     messages::ProblemSeverity,
@@ -11,13 +11,13 @@ use shared_protocol::{
 };
 use std::collections::HashMap;
 
-pub(super) struct BoardAt {
+pub(super) struct ReachedBoard {
     workspace: ReachedWorkspace,
     pub(super) board: Board,
     names: HashMap<NodeId, String>,
 }
 
-impl BoardAt {
+impl ReachedBoard {
     /// Finds the named board, or the only infrastructure board.
     pub(super) fn find(at: &WorkspaceArguments, named: Option<&str>) -> Result<Self, Refusal> {
         let mut reached = ReachedWorkspace::resolve(at.workspace.as_deref())?;
@@ -52,7 +52,7 @@ impl BoardAt {
     pub(super) fn request<R>(&mut self, request: R) -> Result<R::Response, Refusal>
     where
         R: Request<Frame = WorkbenchRequest>,
-        TerraformCall: From<(R, Responder<R::Response>)>,
+        TerraformRequest: From<(R, Responder<R::Response>)>,
     {
         self.workspace.terraform(request)
     }

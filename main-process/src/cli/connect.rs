@@ -1,6 +1,6 @@
 //! `draftboard connect`: an entry in a client's configuration.
 
-use super::{Roles, format, workspace_at};
+use super::{RoleEntryPoints, format, workspace_at};
 use connect::{
     BridgeCommand, ClientFolders, ConfigScope, ConnectError, ConnectOutcome, ConnectableClient, connect,
     example,
@@ -27,7 +27,7 @@ pub(super) struct ConnectClientArguments {
     pub(super) at: super::WorkspaceArguments,
 }
 
-pub(super) fn run(asked: &ConnectClientArguments, roles: &Roles) -> ExitCode {
+pub(super) fn run(asked: &ConnectClientArguments, roles: &RoleEntryPoints) -> ExitCode {
     match attempt(asked, roles) {
         Ok((text, data)) if asked.at.json => {
             drop(text);
@@ -42,7 +42,10 @@ pub(super) fn run(asked: &ConnectClientArguments, roles: &Roles) -> ExitCode {
     }
 }
 
-fn attempt(asked: &ConnectClientArguments, roles: &Roles) -> Result<(String, serde_json::Value), Refusal> {
+fn attempt(
+    asked: &ConnectClientArguments,
+    roles: &RoleEntryPoints,
+) -> Result<(String, serde_json::Value), Refusal> {
     let workspace = match &asked.at.workspace {
         Some(named) => Some(existing(named)?),
         None => workspace_at::find(None).ok().map(|found| found.canonicalize().unwrap_or(found)),

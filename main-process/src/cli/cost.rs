@@ -1,6 +1,6 @@
 //! `draftboard cost`: what a board costs a month, as far as prices are known.
 
-use super::{WorkspaceArguments, board_at::BoardAt, format};
+use super::{WorkspaceArguments, board_at::ReachedBoard, format};
 use serde_json::json;
 use shared_protocol::{
     Refusal,
@@ -28,7 +28,7 @@ pub(super) fn run(asked: &CostArguments) -> ExitCode {
 }
 
 fn answer(asked: &CostArguments) -> Result<ExitCode, Refusal> {
-    let mut at = BoardAt::find(&asked.at, asked.board.as_deref())?;
+    let mut at = ReachedBoard::find(&asked.at, asked.board.as_deref())?;
     let board = at.board.id;
     if asked.missing {
         // It is JSON already, in either case.
@@ -44,7 +44,7 @@ fn answer(asked: &CostArguments) -> Result<ExitCode, Refusal> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn format_cost(at: &BoardAt, view: &CostView) -> String {
+fn format_cost(at: &ReachedBoard, view: &CostView) -> String {
     let amount =
         |monthly: Option<f64>| monthly.map_or_else(|| "-".to_owned(), |monthly| format!("{monthly:.2}"));
     let mut rows: Vec<[String; 3]> = view

@@ -4,7 +4,7 @@ use super::format;
 use agents::terraform_program;
 use processes::{RuntimeDir, RuntimeDirs};
 use std::{collections::BTreeSet, path::Path, process::ExitCode};
-use system_fonts::{SCRIPT_SAMPLES, ScriptSample, SystemFontList};
+use system_fonts::{SCRIPT_SAMPLES, ScriptFontSample, SystemFontList};
 use user_folders as paths;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
@@ -182,7 +182,7 @@ fn terraform() -> CheckResult {
 /// Scripts beside Latin, Greek and Cyrillic are drawn with fonts of the system.
 fn fonts() -> CheckResult {
     let list = SystemFontList::of_system();
-    let missing: Vec<&ScriptSample> =
+    let missing: Vec<&ScriptFontSample> =
         SCRIPT_SAMPLES.iter().filter(|script| !list.covers(script.sample)).collect();
     if missing.is_empty() {
         return ok("fonts", format!("for all of {} scripts", SCRIPT_SAMPLES.len()));

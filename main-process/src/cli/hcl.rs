@@ -1,6 +1,6 @@
 //! `draftboard hcl`: a board as Terraform files.
 
-use super::{WorkspaceArguments, board_at::BoardAt, format};
+use super::{WorkspaceArguments, board_at::ReachedBoard, format};
 use authority::unified_diff;
 use safe_fs::{PathError, PathProblem, SafeFolder};
 use serde_json::json;
@@ -48,7 +48,7 @@ pub(super) fn run(asked: &HclArguments) -> ExitCode {
 }
 
 fn answer(asked: &HclArguments) -> Result<ExitCode, Refusal> {
-    let mut at = BoardAt::find(&asked.at, asked.board.as_deref())?;
+    let mut at = ReachedBoard::find(&asked.at, asked.board.as_deref())?;
     let board = at.board.id;
     let view = at.request(GenerateHcl { board })?;
     let mut data = json!({ "board": at.board.name, "findings": view.findings });

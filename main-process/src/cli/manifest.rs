@@ -4,7 +4,7 @@
 use super::{
     WorkspaceArguments, format,
     review::{self, person_is_here},
-    upstream::{PolicyArgument, UpstreamSession},
+    upstream::{PolicyArgument, ServerCommandSession},
     workspace_at,
 };
 use crate::upstreams;
@@ -78,7 +78,7 @@ pub(super) fn run(asked: &ManifestVerb) -> ExitCode {
         ManifestVerb::Approve { manifest, at } => (at, approve(manifest, at)),
         ManifestVerb::Policy { tool, policy, at } => (
             at,
-            UpstreamSession::connect(at)
+            ServerCommandSession::connect(at)
                 .and_then(|mut session| session.manifest_policy(tool, (*policy).into())),
         ),
         ManifestVerb::Secret { manifest, credential, at } => (at, secret(manifest, credential, at)),
@@ -101,7 +101,7 @@ fn check(place: Option<&Path>, at: &WorkspaceArguments) -> Result<ExitCode, Refu
 
 fn approve(named: &str, at: &WorkspaceArguments) -> Result<ExitCode, Refusal> {
     person_is_here()?;
-    let mut session = UpstreamSession::connect(at)?;
+    let mut session = ServerCommandSession::connect(at)?;
     let manifest = find(&mut session, named)?;
     if let Some(problem) = &manifest.problem {
         return Err(Refusal::new(
@@ -122,7 +122,7 @@ fn approve(named: &str, at: &WorkspaceArguments) -> Result<ExitCode, Refusal> {
 
 fn secret(named: &str, credential: &str, at: &WorkspaceArguments) -> Result<ExitCode, Refusal> {
     person_is_here()?;
-    let mut session = UpstreamSession::connect(at)?;
+    let mut session = ServerCommandSession::connect(at)?;
     let manifest = find(&mut session, named)?;
     if !manifest.credentials.iter().any(|known| known.id == credential) {
         let message = format!("{} has no credential {credential}", manifest.path);
@@ -142,7 +142,7 @@ fn unreadable() -> Refusal {
 }
 
 /// By its file or its id, among those that the running Draftboard has read.
-fn find(session: &mut UpstreamSession, named: &str) -> Result<ManifestBrief, Refusal> {
+fn find(session: &mut ServerCommandSession, named: &str) -> Result<ManifestBrief, Refusal> {
     let view = session.view()?;
     let path = std::path::absolute(named).map(|path| path.canonicalize().unwrap_or(path)).ok();
     let is_it = |manifest: &&ManifestBrief| {

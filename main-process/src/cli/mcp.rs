@@ -1,6 +1,6 @@
 //! `draftboard mcp`: the stdio bridge. Nothing but MCP goes to standard output.
 
-use super::{Roles, StandaloneArguments, format, serve_bundles, workspace_at};
+use super::{RoleEntryPoints, StandaloneArguments, format, serve_bundles, workspace_at};
 use crate::logging::start_logging;
 use bridge::DraftboardConnector;
 use processes::spawn_detached;
@@ -19,7 +19,7 @@ pub(super) fn run(
     launch: bool,
     bundles: StandaloneArguments,
     mode: Option<McpMode>,
-    roles: &Roles,
+    roles: &RoleEntryPoints,
 ) -> ExitCode {
     if bundles.is_meant() {
         return serve_bundles::over_stdio(bundles.standalone(mode));

@@ -51,7 +51,7 @@ use terminal_client::format;
 
 /// How to start the roles of this executable; the outermost crate knows them.
 #[derive(Debug, Clone)]
-pub struct Roles {
+pub struct RoleEntryPoints {
     pub exe: PathBuf,
 }
 
@@ -302,7 +302,7 @@ enum Verb {
     },
     /// Manages MCP servers and their tools
     #[command(subcommand, after_help = upstream::HELP)]
-    Upstream(upstream::UpstreamVerb),
+    Upstream(upstream::ServerVerb),
     /// Checks and approves tool manifests, and sets their credentials
     #[command(subcommand, after_help = manifest::HELP)]
     Manifest(manifest::ManifestVerb),
@@ -321,7 +321,7 @@ enum Verb {
     Resolve {
         board: String,
         #[arg(long, value_enum)]
-        keep: resolve::KeepArgument,
+        keep: resolve::KeepVersionArgument,
         #[command(flatten)]
         at: WorkspaceArguments,
     },
@@ -334,7 +334,7 @@ enum Verb {
     #[command(after_help = "Example: draftboard schema component > component.schema.json")]
     Schema {
         #[arg(value_enum)]
-        of: schema::SchemaFormat,
+        of: schema::PrintedSchemaKind,
     },
     /// Prints a shell completion script
     #[command(
@@ -353,7 +353,7 @@ fn role_of(verb: Option<&Verb>) -> CrashRole {
 }
 
 /// Runs the command line.
-pub fn main(arguments: impl IntoIterator<Item = OsString>, roles: &Roles) -> ExitCode {
+pub fn main(arguments: impl IntoIterator<Item = OsString>, roles: &RoleEntryPoints) -> ExitCode {
     let given: Vec<OsString> = arguments.into_iter().collect();
     let arguments = match CommandLine::try_parse_from(&given) {
         Ok(arguments) => arguments,
@@ -372,7 +372,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>, roles: &Roles) -> Exi
 }
 
 /// Runs a verb in its module.
-fn run(verb: Verb, roles: &Roles) -> ExitCode {
+fn run(verb: Verb, roles: &RoleEntryPoints) -> ExitCode {
     match verb {
         Verb::Open { workspace } => open::run(workspace.as_deref(), roles),
         Verb::Serve { folder, mode, port, bundles, at } => {

@@ -1,16 +1,16 @@
 //! `draftboard open`: the window on a workspace.
 
-use super::{Roles, format, window, workspace_at};
+use super::{RoleEntryPoints, format, window, workspace_at};
 use crate::{
     logging::start_logging,
-    writer::{SessionError, launch, launch_at},
+    writer::{WorkspaceSessionError, launch, launch_at},
 };
 use processes::LockError;
 use shared_protocol::{Refusal, RefusalCode, requests::RaiseWindow};
 use std::{path::Path, process::ExitCode};
 
 /// Opens the window.
-pub(super) fn run(workspace: Option<&Path>, roles: &Roles) -> ExitCode {
+pub(super) fn run(workspace: Option<&Path>, roles: &RoleEntryPoints) -> ExitCode {
     start_logging();
     if let Err(missing) = display() {
         return format::refuse(&missing, false);
@@ -21,7 +21,9 @@ pub(super) fn run(workspace: Option<&Path>, roles: &Roles) -> ExitCode {
     };
     let launch = match opened {
         Ok(launch) => launch,
-        Err((root, SessionError::Lock(error @ LockError::Held { .. }))) => return raise(&root, &error),
+        Err((root, WorkspaceSessionError::Lock(error @ LockError::Held { .. }))) => {
+            return raise(&root, &error);
+        }
         Err((_, error)) => return format::refuse(&error.into(), false),
     };
     match window::run(launch, roles, true, agents::SettingsOverrides::default(), |_| ()) {

@@ -5,23 +5,23 @@ use shared_protocol::{Refusal, messages::ConflictResolution, requests::ResolveBo
 use std::process::ExitCode;
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
-pub(super) enum KeepArgument {
+pub(super) enum KeepVersionArgument {
     /// The version in Draftboard; a copy of the file is stored in .draftboard/aside
     Mine,
     /// The version in the file; a copy of Draftboard's version is stored in .draftboard/aside
     Theirs,
 }
 
-pub(super) fn run(board: &str, keep: KeepArgument, at: &WorkspaceArguments) -> ExitCode {
+pub(super) fn run(board: &str, keep: KeepVersionArgument, at: &WorkspaceArguments) -> ExitCode {
     format::exit(resolve(board, keep, at), at.json)
 }
 
-fn resolve(board: &str, keep: KeepArgument, at: &WorkspaceArguments) -> Result<ExitCode, Refusal> {
+fn resolve(board: &str, keep: KeepVersionArgument, at: &WorkspaceArguments) -> Result<ExitCode, Refusal> {
     let mut reached = ReachedWorkspace::resolve(at.workspace.as_deref())?;
     let board = find_board(&mut reached, board)?;
     let keep = match keep {
-        KeepArgument::Mine => ConflictResolution::Mine,
-        KeepArgument::Theirs => ConflictResolution::Theirs,
+        KeepVersionArgument::Mine => ConflictResolution::Mine,
+        KeepVersionArgument::Theirs => ConflictResolution::Theirs,
     };
     Ok(format::print_response(&reached.request(ResolveBoard { board, keep })?, at.json))
 }

@@ -13,7 +13,7 @@ use shared_protocol::{
     proposal::ElementChangeKind,
     request::Request,
     review::{FieldChange, FieldClash, ProposalBrief, ProposalDetails, ProposedElement},
-    terraform::{PlanCounts, PlannedAction, RequestPlanState, RequestPlanView},
+    terraform::{ApplyRequestPlanState, ApplyRequestPlanView, PlanCounts, PlannedAction},
 };
 use std::{
     collections::BTreeSet,
@@ -175,11 +175,11 @@ fn print_opened(opened: &ProposalDetails) {
 }
 
 /// The plan of a request to apply or destroy, destructive changes first.
-fn plan_lines(plan: &RequestPlanView) -> Vec<(&'static str, String)> {
+fn plan_lines(plan: &ApplyRequestPlanView) -> Vec<(&'static str, String)> {
     if let Some(obstacle) = plan.obstacle() {
         return vec![("33", format!("! Cannot be accepted yet. {obstacle}"))];
     }
-    let RequestPlanState::Ready { hash, counts, changes, .. } = &plan.state else { return Vec::new() };
+    let ApplyRequestPlanState::Ready { hash, counts, changes, .. } = &plan.state else { return Vec::new() };
     let PlanCounts { add, change, remove } = counts;
     let mut lines =
         vec![("1", format!("Plan by Draftboard: {add} to add, {change} to change, {remove} to destroy"))];

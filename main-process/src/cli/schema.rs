@@ -7,14 +7,14 @@ use std::process::ExitCode;
 const COMPONENT_SCHEMA: &str = include_str!("../../../schemas/component.schema.json");
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
-pub(super) enum SchemaFormat {
+pub(super) enum PrintedSchemaKind {
     /// components/*.component.yaml and .json
     Component,
 }
 
-pub(super) fn run(of: SchemaFormat) -> ExitCode {
+pub(super) fn run(of: PrintedSchemaKind) -> ExitCode {
     match of {
-        SchemaFormat::Component => format::print(COMPONENT_SCHEMA),
+        PrintedSchemaKind::Component => format::print(COMPONENT_SCHEMA),
     }
     ExitCode::SUCCESS
 }

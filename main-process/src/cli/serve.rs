@@ -1,6 +1,8 @@
 //! `draftboard serve`: a workspace, or bundles by themselves, without a window.
 
-use super::{Roles, StandaloneArguments, WorkspaceArguments, format, serve_bundles, window, workspace_at};
+use super::{
+    RoleEntryPoints, StandaloneArguments, WorkspaceArguments, format, serve_bundles, window, workspace_at,
+};
 use crate::{
     logging::start_logging,
     writer::{Launch, Session},
@@ -14,7 +16,7 @@ pub(super) fn run(
     overrides: agents::SettingsOverrides,
     bundles: StandaloneArguments,
     at: &WorkspaceArguments,
-    roles: &Roles,
+    roles: &RoleEntryPoints,
 ) -> ExitCode {
     let json = at.json;
     if bundles.is_meant() {

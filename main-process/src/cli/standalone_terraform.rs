@@ -2,10 +2,10 @@
 
 use crate::{
     responses::wait_for,
-    terraform_worker::{self, TerraformCall, TerraformEvent, TerraformEvents, TerraformHandle},
+    terraform_worker::{self, TerraformEvent, TerraformEvents, TerraformHandle, TerraformRequest},
     writer::terraform_user,
 };
-use processes::WardenCommand;
+use processes::WardenCommandLine;
 use shared_protocol::{
     Actor, Refusal, RefusalCode,
     messages::AppliedCommand,
@@ -34,8 +34,9 @@ impl StandaloneTerraform {
         let exe = std::env::current_exe().map_err(failed)?;
         let (link, questions) = TerraformHandle::new();
         let (spawner, user) =
-            (Arc::new(WardenCommand::new(exe)), terraform_user(paths::settings(), paths::plans()));
-        let worker = terraform_worker::start(link.clone(), questions, Arc::new(NoListener), spawner, user);
+            (Arc::new(WardenCommandLine::new(exe)), terraform_user(paths::settings(), paths::plans()));
+        let worker =
+            terraform_worker::start(link.clone(), questions, Arc::new(NoTerraformListener), spawner, user);
         self.started = Some((link.clone(), worker.map_err(failed)?));
         Ok(link)
     }
@@ -47,7 +48,7 @@ impl StandaloneTerraform {
         actor: Actor,
     ) -> Result<R::Response, Refusal>
     where
-        TerraformCall: From<(R, Responder<R::Response>)>,
+        TerraformRequest: From<(R, Responder<R::Response>)>,
     {
         let link = self.link()?;
         link.show(workspace);
@@ -79,9 +80,9 @@ impl Drop for StandaloneTerraform {
 }
 
 /// There is no window, and the command itself changes the workspace.
-struct NoListener;
+struct NoTerraformListener;
 
-impl TerraformEvents for NoListener {
+impl TerraformEvents for NoTerraformListener {
     fn publish(&self, _: TerraformEvent) {}
 
     fn apply(&self, _: Mutation, _: Actor) -> Result<AppliedCommand, Refusal> {

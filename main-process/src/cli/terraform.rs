@@ -1,7 +1,7 @@
 //! `draftboard terraform`: runs of the person at the terminal. Apply and destroy show a plan and ask for confirmation; there is
 //! no way to confirm beforehand.
 
-use super::{WorkspaceArguments, board_at::BoardAt, format};
+use super::{WorkspaceArguments, board_at::ReachedBoard, format};
 use serde_json::{Value, json};
 use shared_protocol::{
     Refusal, RefusalCode,
@@ -44,7 +44,7 @@ pub(super) enum TerraformVerb {
 }
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Terraform {
+pub(super) struct TerraformArguments {
     #[arg(value_enum)]
     verb: TerraformVerb,
     /// The board [default: the only infrastructure board]
@@ -53,24 +53,24 @@ pub(super) struct Terraform {
     at: WorkspaceArguments,
 }
 
-pub(super) fn run(asked: &Terraform) -> ExitCode {
+pub(super) fn run(asked: &TerraformArguments) -> ExitCode {
     TerraformCommand::open(asked)
         .and_then(|mut session| session.run(asked.verb))
         .unwrap_or_else(|refusal| format::refuse(&refusal, asked.at.json))
 }
 
 struct TerraformCommand {
-    at: BoardAt,
+    at: ReachedBoard,
     json: bool,
     secrets: Vec<(String, String)>,
     /// Ctrl+C was pressed.
     interrupted: Arc<AtomicBool>,
-    /// Terraform asked for `init`.
+    /// TerraformArguments asked for `init`.
     needs_init: bool,
 }
 
 impl TerraformCommand {
-    fn open(asked: &Terraform) -> Result<Self, Refusal> {
+    fn open(asked: &TerraformArguments) -> Result<Self, Refusal> {
         if matches!(asked.verb, TerraformVerb::Apply | TerraformVerb::Destroy)
             && !std::io::stdin().is_terminal()
         {
@@ -80,7 +80,7 @@ impl TerraformCommand {
                  terraform there.",
             ));
         }
-        let mut at = BoardAt::find(&asked.at, asked.board.as_deref())?;
+        let mut at = ReachedBoard::find(&asked.at, asked.board.as_deref())?;
         let board = at.board.id;
         let view = at.request(GenerateHcl { board })?;
         at.print_findings(&view.findings);
@@ -235,7 +235,7 @@ fn is_success(run: &TerraformRunView) -> bool {
     matches!(run.state, TerraformRunState::Succeeded { .. })
 }
 
-/// Terraform and OpenTofu name the command in their details.
+/// TerraformArguments and OpenTofu name the command in their details.
 fn needs_init_hint(line: &str) -> bool {
     line.contains("terraform init") || line.contains("tofu init")
 }

@@ -41,7 +41,7 @@ pub(super) const HELP: &str = "Commands that let a program run or let an agent m
 const MAX_INPUT_BYTES: u64 = 4 << 20;
 
 #[derive(Debug, Subcommand)]
-pub(super) enum UpstreamVerb {
+pub(super) enum ServerVerb {
     /// Lists servers and manifests with their state
     #[command(after_help = "Example: draftboard upstream list --json")]
     List(WorkspaceArguments),
@@ -235,18 +235,18 @@ impl From<PolicyArgument> for ToolCallPolicy {
 }
 
 /// A connection to the running Draftboard.
-pub(super) struct UpstreamSession {
+pub(super) struct ServerCommandSession {
     client: TerminalClient,
     json: bool,
 }
 
-pub(super) fn run(asked: UpstreamVerb) -> ExitCode {
+pub(super) fn run(asked: ServerVerb) -> ExitCode {
     let at = asked.workspace_arguments().clone();
-    let done = UpstreamSession::connect(&at).and_then(|session| session.run(asked));
+    let done = ServerCommandSession::connect(&at).and_then(|session| session.run(asked));
     done.unwrap_or_else(|refusal| format::refuse(&refusal, at.json))
 }
 
-impl UpstreamVerb {
+impl ServerVerb {
     fn workspace_arguments(&self) -> &WorkspaceArguments {
         match self {
             Self::Add(add) => &add.at,
@@ -273,68 +273,68 @@ impl UpstreamVerb {
     }
 }
 
-impl UpstreamSession {
+impl ServerCommandSession {
     pub(super) fn connect(at: &WorkspaceArguments) -> Result<Self, Refusal> {
         let record = workspace_at::instance(at.workspace.as_deref())?;
         Ok(Self { client: TerminalClient::connect(&record)?, json: at.json })
     }
 
-    fn run(mut self, asked: UpstreamVerb) -> Result<ExitCode, Refusal> {
+    fn run(mut self, asked: ServerVerb) -> Result<ExitCode, Refusal> {
         let id = ServerId;
         match asked {
-            UpstreamVerb::List(_) => {
+            ServerVerb::List(_) => {
                 let view = self.view()?;
                 self.print(&view, || managed_servers::list(&view))
             }
-            UpstreamVerb::Show { server, .. } => {
+            ServerVerb::Show { server, .. } => {
                 let details = self.details(&server)?;
                 self.print(&details, || managed_servers::details(&details))
             }
-            UpstreamVerb::Add(add) => {
+            ServerVerb::Add(add) => {
                 let details = self.request(AddServer { form: Box::new(add.form()?) })?;
                 self.print_server(&details)
             }
-            UpstreamVerb::Import { list: true, .. } | UpstreamVerb::Import { file: None, .. } => {
+            ServerVerb::Import { list: true, .. } | ServerVerb::Import { file: None, .. } => {
                 let sources = self.request(ListImportSources {})?;
                 self.print(&sources, || managed_servers::sources(&sources))
             }
-            UpstreamVerb::Import { file: Some(file), only, dry_run, .. } => self.import(&file, only, dry_run),
-            UpstreamVerb::Search { query, registry, .. } => {
+            ServerVerb::Import { file: Some(file), only, dry_run, .. } => self.import(&file, only, dry_run),
+            ServerVerb::Search { query, registry, .. } => {
                 let registry = registry.map(|place| absolute_path(&place));
                 let found = self.request(SearchServerRegistry { registry, query })?;
                 let is_empty = found.is_empty();
                 self.print(&found, || managed_servers::format_registry_servers(&found))?;
                 Ok(if is_empty { ExitCode::FAILURE } else { ExitCode::SUCCESS })
             }
-            UpstreamVerb::Enable { server, .. } => {
+            ServerVerb::Enable { server, .. } => {
                 let details = self.decide(EnableServer { server: id(server) })?;
                 self.print_server(&details)
             }
-            UpstreamVerb::Disable { server, .. } => {
+            ServerVerb::Disable { server, .. } => {
                 let details = self.request(DisableServer { server: id(server) })?;
                 self.print_server(&details)
             }
-            UpstreamVerb::Start { server, .. } => {
+            ServerVerb::Start { server, .. } => {
                 let details = self.request(StartServer { server: id(server) })?;
                 self.print_server(&details)
             }
-            UpstreamVerb::Stop { server, .. } => {
+            ServerVerb::Stop { server, .. } => {
                 let details = self.request(StopServer { server: id(server) })?;
                 self.print_server(&details)
             }
-            UpstreamVerb::Restart { server, .. } => {
+            ServerVerb::Restart { server, .. } => {
                 let details = self.request(RestartServer { server: id(server) })?;
                 self.print_server(&details)
             }
-            UpstreamVerb::Logs { server, follow, .. } => self.logs(id(server), follow),
-            UpstreamVerb::Tools { server, .. } => self.tools(server),
-            UpstreamVerb::Approve { server, tools, .. } => self.approve(&server, &tools),
-            UpstreamVerb::Withdraw { server, tool, .. } => {
+            ServerVerb::Logs { server, follow, .. } => self.logs(id(server), follow),
+            ServerVerb::Tools { server, .. } => self.tools(server),
+            ServerVerb::Approve { server, tools, .. } => self.approve(&server, &tools),
+            ServerVerb::Withdraw { server, tool, .. } => {
                 let details = self.request(WithdrawTool { server: id(server), tool })?;
                 self.print_server(&details)
             }
-            UpstreamVerb::Policy { tool, policy, .. } => self.policy(&tool, policy.into()),
-            UpstreamVerb::Times { tool, idle_ms, total_ms, .. } => {
+            ServerVerb::Policy { tool, policy, .. } => self.policy(&tool, policy.into()),
+            ServerVerb::Times { tool, idle_ms, total_ms, .. } => {
                 person_is_here()?;
                 let (server, found) = self.tool(&tool)?;
                 let ToolView { name, enabled, policy, .. } = found;
@@ -342,7 +342,7 @@ impl UpstreamSession {
                     self.decide(SetTool { server, tool: name, enabled, policy, idle_ms, total_ms })?;
                 self.print_server(&details)
             }
-            UpstreamVerb::Edit(edit) => {
+            ServerVerb::Edit(edit) => {
                 person_is_here()?;
                 let details = self.details(&edit.server)?;
                 let (server, mut form) = (details.brief.id, details.form);
@@ -350,17 +350,17 @@ impl UpstreamSession {
                 let details = self.decide(UpdateServer { server, form: Box::new(form) })?;
                 self.print_server(&details)
             }
-            UpstreamVerb::Secret { server, part, .. } => {
+            ServerVerb::Secret { server, part, .. } => {
                 person_is_here()?;
                 let secret = TypedSecret(review::prompt_secret(&format!("The secret {part} of {server}: "))?);
                 let details = self.decide(SetServerSecret { server: id(server), part, secret })?;
                 self.print_server(&details)
             }
-            UpstreamVerb::Call { tool, pairs, args, .. } => {
+            ServerVerb::Call { tool, pairs, args, .. } => {
                 let arguments = call::arguments(args.as_deref(), &pairs)?.to_string();
                 self.call(ToolCall { tool, arguments, definition: None })
             }
-            UpstreamVerb::Remove { server, .. } => {
+            ServerVerb::Remove { server, .. } => {
                 self.decide(DeleteServer { server: id(server) })?;
                 self.print(&serde_json::Value::Null, || {
                     "Deleted the server, its approvals and its secrets".to_owned()

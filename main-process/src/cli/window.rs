@@ -1,22 +1,22 @@
 //! The running process behind `draftboard open` and `draftboard serve`: starts every part, waits for the end, stops them.
 
-use super::{Roles, format};
+use super::{RoleEntryPoints, format};
 use crate::{
     preview, renderer_connection,
-    router::Router,
+    router::RequestRouter,
     terminal::TerminalServer,
     terraform_worker,
     upstreams::{self, ManagedServerContext, ManagedServerFolders},
     writer::{
-        Launch, PreviewWriterLink, ProcessHandle, ProcessSignal, Services, TerraformWriterLink, WriterHandle,
-        WriterMsg, terraform_user,
+        Launch, ProcessHandle, ProcessSignal, Services, WriterHandle, WriterMsg, WriterPreviewEvents,
+        WriterServiceEvents, terraform_user,
     },
 };
 use crash_reports::{self, CrashRole, RunningMarker};
 use crossbeam_channel::{Receiver, select};
 use processes::{
     Backoff, ChildEvent, ChildEventKind, ChildSpec, Environment, ExitReason, RestartPolicy, StdStream,
-    Supervisor, WardenCommand,
+    Supervisor, WardenCommandLine,
 };
 use signal_hook::{
     consts::{SIGHUP, SIGINT, SIGTERM},
@@ -32,7 +32,7 @@ const STOP_LIMIT: Duration = Duration::from_secs(3);
 /// Runs the process until its end. Calls `ready` when it can be stopped as well.
 pub(super) fn run(
     mut launch: Launch,
-    roles: &Roles,
+    roles: &RoleEntryPoints,
     window: bool,
     overrides: agents::SettingsOverrides,
     ready: impl FnOnce(Option<&str>),
@@ -43,7 +43,7 @@ pub(super) fn run(
         .inspect_err(|error| tracing::warn!(%error, "an unexpected end of this run will not be noticed"));
     connect::keep_mcp_json(launch.session.workspace().root());
     let (supervisor, children) = Supervisor::launch()?;
-    let (agents, agents_messages) = agents::AgentsHandle::new();
+    let (agents, agents_messages) = agents::AgentServerHandle::new();
     let (terraform, questions) = terraform_worker::TerraformHandle::new();
     let (previews, wishes) = preview::PreviewsHandle::new()?;
     let (upstreams, wanted) = upstreams::ManagedServersHandle::new();
@@ -56,9 +56,9 @@ pub(super) fn run(
     let (process, signals) = ProcessHandle::new(window, std::mem::take(&mut launch.failed));
     let terminals = TerminalServer::server_factory(services.clone(), process.clone());
     let (host, writer) = WriterHandle::start(launch, process.clone(), services.clone(), terminals)?;
-    let router = Router { writer: host.clone(), services, process };
-    let around = Arc::new(TerraformWriterLink { host: host.clone(), agents: agents.clone() });
-    let spawner = Arc::new(WardenCommand::new(&roles.exe));
+    let router = RequestRouter { writer: host.clone(), services, process };
+    let around = Arc::new(WriterServiceEvents { host: host.clone(), agents: agents.clone() });
+    let spawner = Arc::new(WardenCommandLine::new(&roles.exe));
     let worker = terraform_worker::start(
         terraform.clone(),
         questions,
@@ -66,10 +66,10 @@ pub(super) fn run(
         spawner,
         terraform_user(paths::settings(), paths::plans()),
     )?;
-    let around = Arc::new(PreviewWriterLink { host: host.clone(), agents: agents.clone() });
+    let around = Arc::new(WriterPreviewEvents { host: host.clone(), agents: agents.clone() });
     let launcher = preview::PreviewLauncher::of_role(roles.exe.clone());
     let previewing = preview::start(previews.clone(), wishes, around, launcher)?;
-    let deps = agents::AgentsDeps {
+    let deps = agents::AgentServerDeps {
         events: Arc::new(host.clone()),
         terraform: terraform.clone(),
         previews: previews.clone(),
@@ -79,7 +79,7 @@ pub(super) fn run(
         .inspect_err(|error| tracing::error!(%error, "agents cannot connect"));
     if let Ok(started) = &started {
         let context = ManagedServerContext {
-            events: Arc::new(TerraformWriterLink { host: host.clone(), agents: agents.clone() }),
+            events: Arc::new(WriterServiceEvents { host: host.clone(), agents: agents.clone() }),
             action_runs: Arc::clone(&agents.action_runs),
             exe: roles.exe.clone(),
             folders: ManagedServerFolders::of_user(),
@@ -109,7 +109,7 @@ pub(super) fn run(
     Ok(code)
 }
 
-fn renderer(roles: &Roles) -> ChildSpec {
+fn renderer(roles: &RoleEntryPoints) -> ChildSpec {
     ChildSpec {
         name: "renderer".to_owned(),
         exe: roles.exe.clone(),
@@ -136,7 +136,7 @@ pub(super) fn stop_signals() -> anyhow::Result<Receiver<i32>> {
 
 /// Until somebody asks for the end, the window is closed, or it crashed too often.
 fn wait_for_end(
-    router: &Router,
+    router: &RequestRouter,
     children: &Receiver<ChildEvent>,
     signals: &Receiver<ProcessSignal>,
     stops: &Receiver<i32>,
@@ -155,7 +155,7 @@ fn wait_for_end(
     }
 }
 
-fn child_event(router: &Router, event: ChildEvent) -> Option<ExitCode> {
+fn child_event(router: &RequestRouter, event: ChildEvent) -> Option<ExitCode> {
     match event.kind {
         ChildEventKind::Started { pid, channel, .. } => {
             tracing::info!(pid, "the window starts");

@@ -3,7 +3,7 @@
 use super::standalone_terraform::{self, StandaloneTerraform};
 use crate::{
     local_user::user_name,
-    terraform_worker::TerraformCall,
+    terraform_worker::TerraformRequest,
     writer::{WorkspaceRequest, WorkspaceTurn},
 };
 use processes::{DiscoveryRecord, LockError, RuntimeDirs, WorkspaceLock, instance};
@@ -84,7 +84,7 @@ impl ReachedWorkspace {
     pub(super) fn terraform<R>(&mut self, request: R) -> Result<R::Response, Refusal>
     where
         R: Request<Frame = WorkbenchRequest>,
-        TerraformCall: From<(R, Responder<R::Response>)>,
+        TerraformRequest: From<(R, Responder<R::Response>)>,
     {
         match self {
             Self::Running(client) => Ok(client.request(request)?),

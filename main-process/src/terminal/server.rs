@@ -3,11 +3,11 @@
 use crate::{
     local_user::user_name,
     responses::{JsonResponder, wait_for},
-    router::Router,
+    router::RequestRouter,
     writer::{ProcessHandle, ServeTerminals, Services, TerminalReviewer},
 };
 use processes::{
-    Instance,
+    PublishedInstance,
     instance::{InstanceToken, check_peer},
 };
 use rustix::event::{PollFd, PollFlags, poll};
@@ -52,7 +52,7 @@ impl Drop for TerminalServer {
 #[derive(Clone)]
 struct TerminalContext {
     token: InstanceToken,
-    router: Router,
+    router: RequestRouter,
     /// The workspace was closed.
     is_closed: Arc<AtomicBool>,
 }
@@ -62,11 +62,11 @@ impl TerminalServer {
     pub(crate) fn server_factory(services: Services, process: ProcessHandle) -> ServeTerminals {
         Arc::new(move |instance, writer| {
             let (writer, services, process) = (writer.clone(), services.clone(), process.clone());
-            Ok(Box::new(Self::start(instance, Router { writer, services, process })?))
+            Ok(Box::new(Self::start(instance, RequestRouter { writer, services, process })?))
         })
     }
 
-    fn start(instance: &Instance, mut router: Router) -> io::Result<Self> {
+    fn start(instance: &PublishedInstance, mut router: RequestRouter) -> io::Result<Self> {
         let listener = instance.listener().try_clone()?;
         listener.set_nonblocking(true)?;
         let (over, token) = (Arc::new(AtomicBool::new(false)), instance.record().token.clone());

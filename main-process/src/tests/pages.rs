@@ -6,7 +6,7 @@ use crate::{
     preview::{PreviewLauncher, PreviewProcess},
     testing::Running,
 };
-use authority::proposals::{AgentClient, AgentRequest, DraftSelector, ProposalInput, ProposalSubmission};
+use authority::proposals::{AgentRequest, CallingClient, DraftSelector, ProposalInput, ProposalSubmission};
 use crossbeam_channel::bounded;
 use frame_memory::{DescriptorChannel, FrameMemoryWriter};
 use mcp_server::ReviewSubmitter as _;
@@ -105,7 +105,7 @@ impl Agents {
     fn propose(&self, command: serde_json::Value) -> ProposalId {
         let command: Command = serde_json::from_value(command).unwrap();
         let proposer = Proposer { key: "k".into(), name: "claude".into(), version: "2".into() };
-        let client = AgentClient { proposer, connected: true, inherited_key: None };
+        let client = CallingClient { proposer, connected: true, inherited_key: None };
         let ask = AgentRequest::Propose {
             draft: DraftSelector::New,
             what: ProposalInput::Command(Box::new(command)),

@@ -19,7 +19,7 @@ use shared_protocol::{
     request::Request,
     requests::{ReadAudit, RedoLast, RevertOperation, RunCommand, SetAgentMode, UndoLast},
     review::{ApprovalGrant, AuditEntry, AuditEvent, ProposalDetails, ReviewView},
-    terraform::RequestPlanState,
+    terraform::ApplyRequestPlanState,
 };
 use std::{
     collections::BTreeSet,
@@ -71,7 +71,7 @@ impl Agents {
         test_support::wait_for("the plan", || {
             let opened = self.opened(id);
             let state = opened.plan.as_ref().map(|plan| &plan.state);
-            let is_planned = !matches!(state, None | Some(RequestPlanState::Planning { .. }));
+            let is_planned = !matches!(state, None | Some(ApplyRequestPlanState::Planning { .. }));
             is_planned.then_some(opened)
         })
     }

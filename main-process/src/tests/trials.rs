@@ -10,7 +10,7 @@ use crossbeam_channel::Receiver;
 use serde_json::json;
 use shared_protocol::{
     BoardId, ProposalId, Refusal, RefusalCode,
-    decisions::{PlanProposal, PlanStart},
+    decisions::{PlanProposal, ReviewPlanStart},
     messages::ToRenderer,
     requests::{CancelRun, ListRuns, ReadRunLines, RunCommand, StartRun},
     terraform::{
@@ -34,7 +34,7 @@ impl Agents {
     fn plan(&self, proposal: ProposalId) -> Result<TerraformRunId, Refusal> {
         let (hash, board) = (self.opened(proposal).hash, self.board());
         match self.review(PlanProposal { proposal, hash, board, secrets: Vec::new() })? {
-            PlanStart::Started { run } => Ok(run),
+            ReviewPlanStart::Started { run } => Ok(run),
             other => panic!("{other:?}"),
         }
     }

@@ -3,9 +3,9 @@
 
 use super::{WriterHandle, WriterMsg};
 use crate::terraform_worker::{
-    self, ApplyPlanRequest, FollowedRunOutcome, RequestPlanKey, RunFollower, SavedPlan,
+    self, ApplyPlanRequest, ApplyRequestVersion, FollowedRunOutcome, RunFollower, SavedPlan,
 };
-use mcp_server::{ActionResult, ActionRuns, OutputLine};
+use mcp_server::{ActionOutputLine, ActionResult, ActionRuns};
 use serde_json::{Value, json};
 use shared_protocol::{
     Actor, ActorKind, ProposalId, Refusal,
@@ -39,7 +39,7 @@ impl AgentRun {
     }
 
     /// Applies the accepted plan.
-    pub(super) fn apply(self, key: RequestPlanKey, saved: Arc<SavedPlan>, requested_by: String) {
+    pub(super) fn apply(self, key: ApplyRequestVersion, saved: Arc<SavedPlan>, requested_by: String) {
         let run = self.begin();
         let (terraform, actor, responder) = (run.terraform.clone(), run.actor(), run.responder());
         terraform.apply_request(
@@ -101,7 +101,7 @@ impl RunFollower for AgentRun {
     }
 
     fn on_output(&self, lines: &[TerraformRunLine]) {
-        let said = lines.iter().map(|line| OutputLine { text: line.text.clone(), error: line.error });
+        let said = lines.iter().map(|line| ActionOutputLine { text: line.text.clone(), error: line.error });
         self.action_runs.append_output(self.proposal, said);
     }
 

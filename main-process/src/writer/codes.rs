@@ -24,8 +24,8 @@ const MAX_SUBMITTED: usize = 100;
 const DIGITS: u32 = 8;
 
 #[derive(Debug, Default)]
-pub(super) struct Codes {
-    waiting: BTreeMap<u64, PendingDecision>,
+pub(super) struct ConfirmationCodes {
+    waiting: BTreeMap<u64, DecisionAwaitingCode>,
     failure_times: VecDeque<u64>,
     request_times: VecDeque<u64>,
     /// Unexpected codes.
@@ -40,7 +40,7 @@ pub(super) struct SubmittedDecision {
 }
 
 #[derive(Debug)]
-struct PendingDecision {
+struct DecisionAwaitingCode {
     code: String,
     submitted: SubmittedDecision,
     expires: u64,
@@ -49,7 +49,7 @@ struct PendingDecision {
 
 /// The result of a confirmed code.
 #[derive(Debug)]
-pub(super) enum CodeCheck {
+pub(super) enum ConfirmationCodeCheck {
     Right(PersonDecision),
     /// Adds a line to the audit.
     Wrong(Refusal),
@@ -57,7 +57,7 @@ pub(super) enum CodeCheck {
     Again(Refusal),
 }
 
-impl Codes {
+impl ConfirmationCodes {
     /// Issues a code for a decision of a connection; the code before is void.
     pub(super) fn issue(
         &mut self,
@@ -80,14 +80,15 @@ impl Codes {
             Refusal::new(RefusalCode::Internal, format!("no random number for a code: {error}"))
         })?;
         let code = format!("{:0width$}", chance % 10_u64.pow(DIGITS), width = DIGITS as usize);
-        let waiting = PendingDecision { code: code.clone(), submitted, expires: now + LIFETIME_MS, tries: 0 };
+        let waiting =
+            DecisionAwaitingCode { code: code.clone(), submitted, expires: now + LIFETIME_MS, tries: 0 };
         self.waiting.insert(connection, waiting);
         self.request_times.push_back(now);
         Ok(code)
     }
 
     /// Checks the code that a connection confirms. A right or exhausted code is void afterwards.
-    pub(super) fn check(&mut self, connection: u64, code: &str, now: u64) -> CodeCheck {
+    pub(super) fn check(&mut self, connection: u64, code: &str, now: u64) -> ConfirmationCodeCheck {
         self.remove_expired(now);
         if let Err(refusal) = self.refuse_locked() {
             self.waiting.remove(&connection);
@@ -99,7 +100,7 @@ impl Codes {
             return self.invalidate(refusal, now);
         };
         if constant_time_eq(waiting.code.as_bytes(), code.trim().as_bytes()) {
-            return CodeCheck::Right(waiting.submitted.decision);
+            return ConfirmationCodeCheck::Right(waiting.submitted.decision);
         }
         self.failure_times.push_back(now);
         waiting.tries += 1;
@@ -111,18 +112,18 @@ impl Codes {
             0 => "Submit the decision again.".to_owned(),
             left => format!("{left} more tries."),
         };
-        CodeCheck::Wrong(
+        ConfirmationCodeCheck::Wrong(
             Refusal::new(RefusalCode::ConfirmationRequired, "this is not the code that is shown").hint(hint),
         )
     }
 
     /// Refuses a code that belongs to no decision, or that comes while codes are locked.
-    fn invalidate(&mut self, refusal: Refusal, now: u64) -> CodeCheck {
+    fn invalidate(&mut self, refusal: Refusal, now: u64) -> ConfirmationCodeCheck {
         if self.void.len() >= MAX_WRONG {
-            return CodeCheck::Again(refusal);
+            return ConfirmationCodeCheck::Again(refusal);
         }
         self.void.push_back(now);
-        CodeCheck::Wrong(refusal)
+        ConfirmationCodeCheck::Wrong(refusal)
     }
 
     fn refuse_locked(&self) -> Result<(), Refusal> {
@@ -144,7 +145,7 @@ impl Codes {
 
     /// The codes for the window.
     pub(super) fn visible_codes(&self) -> Vec<ConfirmationCode> {
-        let shown = |waiting: &PendingDecision| ConfirmationCode {
+        let shown = |waiting: &DecisionAwaitingCode| ConfirmationCode {
             code: waiting.code.clone(),
             purpose: waiting.submitted.purpose.clone(),
             expires: waiting.expires,
@@ -204,47 +205,56 @@ mod tests {
 
     #[test]
     fn a_code_is_for_one_decision_once_and_for_a_moment() {
-        let mut codes = Codes::default();
+        let mut codes = ConfirmationCodes::default();
         let code = codes.issue(1, rejection(1), 0).unwrap();
         assert_eq!(code.len(), DIGITS as usize);
-        assert!(matches!(codes.check(2, &code, 1), CodeCheck::Wrong(_)), "another connection");
+        assert!(matches!(codes.check(2, &code, 1), ConfirmationCodeCheck::Wrong(_)), "another connection");
         assert!(
-            matches!(codes.check(1, &code, 1), CodeCheck::Right(decision) if decision == rejection(1).decision)
+            matches!(codes.check(1, &code, 1), ConfirmationCodeCheck::Right(decision) if decision == rejection(1).decision)
         );
-        assert!(matches!(codes.check(1, &code, 1), CodeCheck::Wrong(_)), "it is used up");
+        assert!(matches!(codes.check(1, &code, 1), ConfirmationCodeCheck::Wrong(_)), "it is used up");
         let late = codes.issue(1, rejection(2), 0).unwrap();
-        assert!(matches!(codes.check(1, &late, LIFETIME_MS), CodeCheck::Wrong(_)), "its time is over");
+        assert!(
+            matches!(codes.check(1, &late, LIFETIME_MS), ConfirmationCodeCheck::Wrong(_)),
+            "its time is over"
+        );
         let first = codes.issue(1, rejection(3), 0).unwrap();
         let second = codes.issue(1, rejection(4), 0).unwrap();
         assert!(
-            first == second || matches!(codes.check(1, &first, 1), CodeCheck::Wrong(_)),
+            first == second || matches!(codes.check(1, &first, 1), ConfirmationCodeCheck::Wrong(_)),
             "the newer replaces it"
         );
     }
 
     #[test]
     fn guessing_is_bounded() {
-        let mut codes = Codes::default();
+        let mut codes = ConfirmationCodes::default();
         for round in 0..2 {
             let code = codes.issue(1, rejection(1), 0).unwrap();
             let wrong = if code == "00000000" { "00000001" } else { "00000000" };
             for _ in 0..MAX_TRIES {
-                assert!(matches!(codes.check(1, wrong, 1), CodeCheck::Wrong(_)));
+                assert!(matches!(codes.check(1, wrong, 1), ConfirmationCodeCheck::Wrong(_)));
             }
-            assert!(matches!(codes.check(1, &code, 1), CodeCheck::Wrong(_)), "round {round}: it is void");
+            assert!(
+                matches!(codes.check(1, &code, 1), ConfirmationCodeCheck::Wrong(_)),
+                "round {round}: it is void"
+            );
         }
         assert_eq!(codes.issue(1, rejection(1), 2).unwrap_err().code, RefusalCode::LimitExceeded);
         for _ in 0..MAX_WRONG {
             codes.check(1, "00000000", 2);
         }
-        assert!(matches!(codes.check(1, "00000000", 2), CodeCheck::Again(_)), "it is not noted without end");
-        assert!(matches!(codes.check(1, "00000000", LOCK_MS + 3), CodeCheck::Wrong(_)));
+        assert!(
+            matches!(codes.check(1, "00000000", 2), ConfirmationCodeCheck::Again(_)),
+            "it is not noted without end"
+        );
+        assert!(matches!(codes.check(1, "00000000", LOCK_MS + 3), ConfirmationCodeCheck::Wrong(_)));
         assert!(codes.issue(1, rejection(1), LOCK_MS + 3).is_ok());
     }
 
     #[test]
     fn asking_is_bounded_too() {
-        let mut codes = Codes::default();
+        let mut codes = ConfirmationCodes::default();
         for _ in 0..MAX_SUBMITTED {
             codes.issue(1, rejection(1), 0).unwrap();
         }

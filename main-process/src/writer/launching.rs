@@ -1,12 +1,12 @@
 //! Choosing a workspace: the recent ones with their problems, a new one, the example, and the fallback when the last one does
 //! not open.
 
-use super::{Session, SessionError};
+use super::{Session, WorkspaceSessionError};
 use crate::terraform_worker;
 use processes::LockError;
 use shared_protocol::{
     Actor, BoardId, Refusal, RefusalCode,
-    messages::{PlainFolder, RecentWorkspace},
+    messages::{FolderWithoutWorkspace, RecentWorkspace},
     requests::ImportedBoard,
     review::ApprovalScope,
 };
@@ -23,10 +23,10 @@ use workspace::{
 };
 
 /// The workspace to start with.
-pub(crate) struct Launch {
+pub(crate) struct LaunchTarget {
     pub(crate) session: Session,
     /// Shows the welcome page over the workspace.
-    pub(crate) welcome: Option<Welcome>,
+    pub(crate) welcome: Option<WelcomeState>,
     /// Workspaces that did not open, with the reason.
     pub(crate) failed: FailedWorkspaces,
     /// The standing approval of this run.
@@ -35,12 +35,12 @@ pub(crate) struct Launch {
 
 /// The welcome page.
 #[derive(Default)]
-pub(crate) struct Welcome {
+pub(crate) struct WelcomeState {
     /// The named folder, when it is no workspace.
-    pub(crate) folder: Option<PlainFolder>,
+    pub(crate) folder: Option<FolderWithoutWorkspace>,
 }
 
-impl Launch {
+impl LaunchTarget {
     /// Starts with the requested workspace.
     pub(crate) fn from_session(session: Session) -> Self {
         Self { session, welcome: None, failed: FailedWorkspaces::new(), approval: None }
@@ -51,12 +51,12 @@ pub(crate) type FailedWorkspaces = BTreeMap<PathBuf, String>;
 
 /// Opens the last workspace, or the example when there is none or it does not open. A workspace that is open elsewhere is an
 /// error, because it has a window already.
-pub(crate) fn launch() -> Result<Launch, (PathBuf, SessionError)> {
+pub(crate) fn launch() -> Result<LaunchTarget, (PathBuf, WorkspaceSessionError)> {
     let mut failed = FailedWorkspaces::new();
     if let Some(last) = paths::recent().into_iter().next() {
         match Session::open(&last) {
-            Ok(session) => return Ok(Launch::from_session(session)),
-            Err(error @ SessionError::Lock(LockError::Held { .. })) => return Err((last, error)),
+            Ok(session) => return Ok(LaunchTarget::from_session(session)),
+            Err(error @ WorkspaceSessionError::Lock(LockError::Held { .. })) => return Err((last, error)),
             Err(error) => {
                 tracing::warn!(%error, workspace = %last.display(), "the last workspace did not open");
                 failed.insert(last, error.to_string());
@@ -66,38 +66,38 @@ pub(crate) fn launch() -> Result<Launch, (PathBuf, SessionError)> {
     let example = paths::example();
     let session = open_example().map_err(|error| (example, error))?;
     // The user did not choose the example.
-    Ok(Launch { session, welcome: Some(Welcome::default()), failed, approval: None })
+    Ok(LaunchTarget { session, welcome: Some(WelcomeState::default()), failed, approval: None })
 }
 
 /// Opens a named workspace. For a folder that is none, shows the welcome page with the choices for it over another workspace;
 /// returns the error when no workspace opens.
-pub(crate) fn launch_at(root: &Path) -> Result<Launch, (PathBuf, SessionError)> {
+pub(crate) fn launch_at(root: &Path) -> Result<LaunchTarget, (PathBuf, WorkspaceSessionError)> {
     let error = match Session::open(root) {
-        Ok(session) => return Ok(Launch::from_session(session)),
+        Ok(session) => return Ok(LaunchTarget::from_session(session)),
         Err(error) => error,
     };
     let Some(folder) = plain_folder(root) else { return Err((root.to_owned(), error)) };
     let opened = paths::recent().iter().find_map(|recent| Session::open(recent).ok());
     match opened.map_or_else(open_example, Ok) {
         Ok(session) => {
-            let welcome = Some(Welcome { folder: Some(folder) });
-            Ok(Launch { welcome, ..Launch::from_session(session) })
+            let welcome = Some(WelcomeState { folder: Some(folder) });
+            Ok(LaunchTarget { welcome, ..LaunchTarget::from_session(session) })
         }
         Err(_) => Err((root.to_owned(), error)),
     }
 }
 
 /// Describes a folder that is no workspace; `None` for anything else.
-pub(super) fn plain_folder(root: &Path) -> Option<PlainFolder> {
+pub(super) fn plain_folder(root: &Path) -> Option<FolderWithoutWorkspace> {
     if !root.is_dir() || root.join("draftboard.toml").exists() {
         return None;
     }
     let path = std::path::absolute(root).unwrap_or_else(|_| root.to_owned());
     let has_terraform = has_terraform(root);
-    Some(PlainFolder { path: path.display().to_string(), has_terraform, is_workspace: false })
+    Some(FolderWithoutWorkspace { path: path.display().to_string(), has_terraform, is_workspace: false })
 }
 
-pub(super) fn open_example() -> Result<Session, SessionError> {
+pub(super) fn open_example() -> Result<Session, WorkspaceSessionError> {
     let example = paths::example();
     unpack_example(&example, BoardId::from_bits(time_and_seed().seed))?;
     Session::open(&example)

@@ -22,13 +22,13 @@ pub(crate) use launching::{Launch, launch, launch_at};
 pub(crate) use process::{ProcessHandle, ProcessSignal};
 pub(crate) use requests::{WorkspaceRequest, WorkspaceTurn};
 pub(crate) use review_requests::TerminalReviewer;
-pub(crate) use service_links::{PreviewWriterLink, TerraformWriterLink, terraform_user};
-pub(crate) use session::{ServeTerminals, Session, SessionError};
+pub(crate) use service_links::{WriterPreviewEvents, WriterServiceEvents, terraform_user};
+pub(crate) use session::{ServeTerminals, Session, WorkspaceSessionError};
 pub(crate) use subscriber::MAX_QUEUED;
 
 use crate::{background, preview, responses::wait_for, terraform_worker, upstreams};
-use agents::AgentsAddress;
-use authority::proposals::{AgentClient, AgentRequest};
+use agents::AgentServerAddress;
+use authority::proposals::{AgentRequest, CallingClient};
 use crossbeam_channel::{SendTimeoutError, Sender, bounded};
 use journal::FileChange;
 use mcp_server::AgentReplyFn;
@@ -66,7 +66,7 @@ pub(crate) enum WriterMsg {
     },
     /// A request of an agent to the review queue; joins the group of mutations.
     Submit {
-        client: AgentClient,
+        client: CallingClient,
         request: AgentRequest,
         reply: AgentReplyFn,
     },
@@ -77,7 +77,7 @@ pub(crate) enum WriterMsg {
         reason: String,
     },
     /// A request that runs in its own turn.
-    Call(WriterCall),
+    Call(WriterRequest),
     /// The outcome of an accepted action that another part carried out.
     ActionOutcome {
         proposal: ProposalId,
@@ -102,7 +102,7 @@ pub(crate) enum WriterMsg {
         lines: Vec<TerraformRunLine>,
     },
     /// The address where agents connect, for the discovery record.
-    McpAddress(Option<AgentsAddress>),
+    McpAddress(Option<AgentServerAddress>),
     /// A message from a connection to one workspace; refused once that workspace is closed, also when it waited for the writer.
     OfWorkspace {
         is_closed: Arc<AtomicBool>,
@@ -112,9 +112,9 @@ pub(crate) enum WriterMsg {
 }
 
 /// A typed request as the writer runs it: with the writer, or with the refusal of a message that was not delivered.
-pub(crate) struct WriterCall(RunCall);
+pub(crate) struct WriterRequest(RunWithWriterFn);
 
-type RunCall = Box<dyn FnOnce(Result<&mut Writer, Refusal>) + Send>;
+type RunWithWriterFn = Box<dyn FnOnce(Result<&mut Writer, Refusal>) + Send>;
 
 impl WriterMsg {
     /// Answers a message that was not delivered.
@@ -123,7 +123,7 @@ impl WriterMsg {
             Self::Mutate { responder, .. } => responder.send(Err(refusal)),
             Self::Submit { reply, .. } => reply(Err(refusal)),
             Self::OfWorkspace { message, .. } => message.refuse(refusal),
-            Self::Call(WriterCall(call)) => call(Err(refusal)),
+            Self::Call(WriterRequest(call)) => call(Err(refusal)),
             Self::AuditLine { .. }
             | Self::ActionOutcome { .. }
             | Self::FileChanged(_)
@@ -144,7 +144,7 @@ impl WriterMsg {
 /// The services that read what the writer publishes and receive their requests from the router.
 #[derive(Clone)]
 pub(crate) struct Services {
-    pub(crate) agents: agents::AgentsHandle,
+    pub(crate) agents: agents::AgentServerHandle,
     pub(crate) terraform: terraform_worker::TerraformHandle,
     pub(crate) previews: preview::PreviewsHandle,
     pub(crate) upstreams: upstreams::ManagedServersHandle,
@@ -277,7 +277,7 @@ impl WriterHandle {
         responder: Responder<T>,
         run: impl FnOnce(&mut Writer, Responder<T>) + Send + 'static,
     ) {
-        let call = WriterCall(Box::new(move |writer| match writer {
+        let call = WriterRequest(Box::new(move |writer| match writer {
             Ok(writer) => run(writer, responder),
             Err(refusal) => responder.send(Err(refusal)),
         }));

@@ -14,19 +14,19 @@ const CALL_LIMIT: Duration = Duration::from_secs(10);
 const MAX_NOTICE_CHARS: usize = 200;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct DesktopNotice {
+pub(super) struct DesktopNotification {
     pub(super) title: String,
     pub(super) body: String,
 }
 
 /// Starts a thread with the first notice, because a desktop may respond late.
 #[derive(Default)]
-pub(super) struct Notifier {
-    to: Option<Sender<DesktopNotice>>,
+pub(super) struct DesktopNotifier {
+    to: Option<Sender<DesktopNotification>>,
 }
 
-impl Notifier {
-    pub(super) fn notify(&mut self, notice: DesktopNotice) {
+impl DesktopNotifier {
+    pub(super) fn notify(&mut self, notice: DesktopNotification) {
         tracing::info!(title = notice.title, "the user is notified");
         let to = self.to.get_or_insert_with(|| {
             let (to, waiting) = bounded(MAX_WAITING_NOTICES);
@@ -45,7 +45,7 @@ impl Notifier {
     }
 }
 
-fn show_all(waiting: &Receiver<DesktopNotice>) {
+fn show_all(waiting: &Receiver<DesktopNotification>) {
     let mut open = None;
     for notice in waiting {
         let shown = match open.take() {
@@ -67,7 +67,7 @@ fn connect() -> zbus::Result<Connection> {
     Builder::session()?.method_timeout(CALL_LIMIT).build()
 }
 
-fn show(connection: &Connection, notice: &DesktopNotice) -> zbus::Result<()> {
+fn show(connection: &Connection, notice: &DesktopNotification) -> zbus::Result<()> {
     let hints: HashMap<&str, Value<'_>> =
         HashMap::from([("urgency", Value::U8(2)), ("desktop-entry", Value::from("draftboard"))]);
     let nothing: [&str; 0] = [];

@@ -1,6 +1,6 @@
 //! Publishing: the one place from which a change reaches everybody who shows or reads the workspace.
 //!
-//! The writer changes the workspace, collects what changed in one [`Committed`] event, and publishes it once at the end of
+//! The writer changes the workspace, collects what changed in one [`CommittedChanges`] event, and publishes it once at the end of
 //! its turn. A turn is one group of mutations, one request or one change of a file. The order within a turn is fixed:
 //!
 //! 1. **Durable.** The journal's transaction is synced. When that fails, the whole group is refused and nothing is published.
@@ -23,7 +23,7 @@
 //!                          │   add a      ─▶ refused: the name is taken
 //!                          ▼
 //!                       journal.sync ─────────────────────────────────  8
-//!                          │ Committed { patches: [8] }
+//!                          │ CommittedChanges { patches: [8] }
 //!                          ▼
 //!                       publish ─▶ window  Patch 8
 //!                          │    ─▶ agents' view at 8, with the draft   ─▶ Terraform ─▶ previews ─▶ managed servers
@@ -45,7 +45,7 @@ use workspace::Workspace;
 
 /// The changes of one turn.
 #[derive(Debug, Default)]
-pub(super) struct Committed {
+pub(super) struct CommittedChanges {
     /// Revisions in order, each to be sent to the window.
     pub(super) patches: Vec<Patch>,
     /// A file changed the types, which the patches may use already.
@@ -54,7 +54,7 @@ pub(super) struct Committed {
     pub(super) replaced: bool,
 }
 
-impl Committed {
+impl CommittedChanges {
     pub(super) fn is_empty(&self) -> bool {
         self.patches.is_empty() && !self.registry_changed && !self.replaced
     }
@@ -74,11 +74,11 @@ impl Publisher {
     /// Publishes a turn. Each receiver compares with what it has, so a turn without a change sends nothing.
     pub(super) fn publish(
         &mut self,
-        committed: Committed,
+        committed: CommittedChanges,
         workspace: &Workspace,
         codes: Vec<ConfirmationCode>,
     ) {
-        let Committed { patches, registry_changed, replaced } = committed;
+        let CommittedChanges { patches, registry_changed, replaced } = committed;
         if replaced {
             self.window.replace(workspace);
         }

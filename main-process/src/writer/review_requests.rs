@@ -3,14 +3,14 @@
 
 use super::{
     WriterHandle,
-    writer_thread::{OverlayInput, ProposalComparison, request_plan_of},
+    writer_thread::{ProposalComparison, ProposalOverlayInput, request_plan_of},
 };
 use crate::{background, responses::JsonResponder, terraform_worker::PlanRequest};
 use shared_protocol::{
     Actor, ActorKind, ProposalId, Refusal, RefusalCode,
     decisions::{
-        CommentOnProposal, DrawPagePictures, EditProposal, PlanProposal, PlanStart, ProposalDecision,
-        RebaseProposal, RevertProposal, ReviewRequest, SubmitDecision, TerminalReviewRequest,
+        CommentOnProposal, DrawPagePictures, EditProposal, PlanProposal, ProposalDecision, RebaseProposal,
+        RevertProposal, ReviewPlanStart, ReviewRequest, SubmitDecision, TerminalReviewRequest,
     },
     request::{Responder, ResponseChannel},
     review::ProposalConsequences,
@@ -84,7 +84,9 @@ impl WriterHandle {
             ReviewRequest::DrawPagePictures(DrawPagePictures { proposal, hash, page, screen }) => {
                 self.in_background(proposal, channel.typed(), move |writer| {
                     let previews = writer.previews();
-                    move |input: OverlayInput| input.overlay_of(hash)?.page_pictures(&previews, page, screen)
+                    move |input: ProposalOverlayInput| {
+                        input.overlay_of(hash)?.page_pictures(&previews, page, screen)
+                    }
                 });
             }
             ReviewRequest::PlanProposal(request) => {
@@ -131,7 +133,7 @@ impl WriterHandle {
         });
     }
 
-    fn plan_proposal(&self, request: PlanProposal, actor: Actor, responder: Responder<PlanStart>) {
+    fn plan_proposal(&self, request: PlanProposal, actor: Actor, responder: Responder<ReviewPlanStart>) {
         let PlanProposal { proposal, hash, board, secrets } = request;
         self.call_with(responder, move |writer, responder| {
             let (input, terraform) = (writer.overlay_input(proposal), writer.terraform());
@@ -161,7 +163,7 @@ impl WriterHandle {
     fn describe_consequences(&self, id: ProposalId, responder: Responder<ProposalConsequences>) {
         self.in_background(id, responder, |writer| {
             let context = writer.consequences_context();
-            move |input: OverlayInput| Ok(context.consequences(input.overlay()?))
+            move |input: ProposalOverlayInput| Ok(context.consequences(input.overlay()?))
         });
     }
 
@@ -172,7 +174,7 @@ impl WriterHandle {
         responder: Responder<T>,
         prepare: impl FnOnce(&super::writer_thread::Writer) -> W + Send + 'static,
     ) where
-        W: FnOnce(OverlayInput) -> Result<T, Refusal> + Send + 'static,
+        W: FnOnce(ProposalOverlayInput) -> Result<T, Refusal> + Send + 'static,
     {
         self.call_with(responder, move |writer, responder| {
             let (input, work) = (writer.overlay_input(id), prepare(writer));

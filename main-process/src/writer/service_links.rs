@@ -8,7 +8,7 @@ use crate::{
     terraform_worker::{self, TerraformEvent, TerraformEvents},
     upstreams::{ManagedServerEvents, RequestOrigin},
 };
-use agents::{AgentsAddress, AgentsEvents};
+use agents::{AgentServerAddress, AgentServerEvents};
 use shared_protocol::{
     Actor, ActorKind, NodeId, ProposalId, Refusal, RefusalCode, Revision,
     mcp::McpView,
@@ -24,25 +24,25 @@ use workspace::Mutation;
 const APPLY_LIMIT: Duration = Duration::from_secs(60);
 const READ_LIMIT: Duration = Duration::from_secs(30);
 
-pub(crate) struct TerraformWriterLink {
+pub(crate) struct WriterServiceEvents {
     pub(crate) host: WriterHandle,
     /// The agents' view shows deployments as well.
-    pub(crate) agents: agents::AgentsHandle,
+    pub(crate) agents: agents::AgentServerHandle,
 }
 
-pub(crate) struct PreviewWriterLink {
+pub(crate) struct WriterPreviewEvents {
     pub(crate) host: WriterHandle,
     /// The agents' view shows the sessions as well.
-    pub(crate) agents: agents::AgentsHandle,
+    pub(crate) agents: agents::AgentServerHandle,
 }
 
-impl AgentsEvents for WriterHandle {
+impl AgentServerEvents for WriterHandle {
     fn publish_view(&self, view: McpView) {
         // Refused: the writer has ended, and nobody shows the view.
         let _ = self.send(WriterMsg::Mcp(Box::new(view)));
     }
 
-    fn record_address(&self, address: Option<AgentsAddress>) {
+    fn record_address(&self, address: Option<AgentServerAddress>) {
         // Refused: the writer has ended, and the record is gone.
         let _ = self.send(WriterMsg::McpAddress(address));
     }
@@ -57,7 +57,7 @@ impl AgentsEvents for WriterHandle {
     }
 }
 
-impl preview::PreviewEvents for PreviewWriterLink {
+impl preview::PreviewEvents for WriterPreviewEvents {
     fn publish_view(&self, view: &PreviewsView) {
         self.agents.published.show_previews(view);
     }
@@ -67,7 +67,7 @@ impl preview::PreviewEvents for PreviewWriterLink {
     }
 }
 
-impl TerraformEvents for TerraformWriterLink {
+impl TerraformEvents for WriterServiceEvents {
     fn publish(&self, event: TerraformEvent) {
         let message = match event {
             TerraformEvent::View(view) => {
@@ -87,7 +87,7 @@ impl TerraformEvents for TerraformWriterLink {
     }
 }
 
-impl ManagedServerEvents for TerraformWriterLink {
+impl ManagedServerEvents for WriterServiceEvents {
     fn publish_view(&self, view: ManagedServersView) {
         if let Err(refusal) = self.host.send(WriterMsg::Upstreams(Box::new(view))) {
             tracing::debug!(%refusal, "the window did not receive the view of managed servers");
@@ -116,10 +116,10 @@ impl ManagedServerEvents for TerraformWriterLink {
 }
 
 /// The user's choices for Terraform, read from this settings file.
-pub(crate) fn terraform_user(settings: PathBuf, plans: PathBuf) -> terraform_worker::TerraformUserSettings {
+pub(crate) fn terraform_user(settings: PathBuf, plans: PathBuf) -> terraform_worker::TerraformUserFiles {
     let read_program = |settings: &std::path::Path| {
         agents::terraform_program(settings)
             .map_err(|error| Refusal::new(RefusalCode::StorageError, error.to_string()))
     };
-    terraform_worker::TerraformUserSettings { settings, plans, read_program }
+    terraform_worker::TerraformUserFiles { settings, plans, read_program }
 }

@@ -1,10 +1,12 @@
 //! An open workspace with its lock, its published socket and its file watcher.
 
 use super::{WriterHandle, WriterMsg};
-use agents::AgentsAddress;
+use agents::AgentServerAddress;
 use crossbeam_channel::Receiver;
 use journal::{FileChange, WorkspaceWatcher};
-use processes::{Instance, LockError, PublishError, RuntimeDir, RuntimeDirError, RuntimeDirs, WorkspaceLock};
+use processes::{
+    LockError, PublishError, PublishedInstance, RuntimeDir, RuntimeDirError, RuntimeDirs, WorkspaceLock,
+};
 use shared_protocol::{Refusal, RefusalCode};
 use std::{io, path::Path, sync::Arc};
 use user_folders as paths;
@@ -12,7 +14,7 @@ use workspace::time_and_seed;
 use workspace::{CreateWorkspaceError, OpenWorkspaceError, Workspace, WorkspaceOwnership};
 
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum SessionError {
+pub(crate) enum WorkspaceSessionError {
     #[error("{0}")]
     Lock(#[from] LockError),
     #[error("{0}")]
@@ -25,11 +27,11 @@ pub(crate) enum SessionError {
     Example(#[from] CreateWorkspaceError),
 }
 
-impl From<SessionError> for Refusal {
-    fn from(error: SessionError) -> Self {
+impl From<WorkspaceSessionError> for Refusal {
+    fn from(error: WorkspaceSessionError) -> Self {
         match error {
-            SessionError::Open(error) => error.into(),
-            SessionError::Lock(error @ LockError::Held { .. }) => {
+            WorkspaceSessionError::Open(error) => error.into(),
+            WorkspaceSessionError::Lock(error @ LockError::Held { .. }) => {
                 Self::new(RefusalCode::Conflict, error.to_string())
             }
             other => Self::new(RefusalCode::StorageError, other.to_string()),
@@ -39,20 +41,20 @@ impl From<SessionError> for Refusal {
 
 /// Starts answering terminals on the socket of an open workspace; dropping the returned guard ends that.
 pub(crate) type ServeTerminals =
-    Arc<dyn Fn(&Instance, &WriterHandle) -> io::Result<Box<dyn Send>> + Send + Sync>;
+    Arc<dyn Fn(&PublishedInstance, &WriterHandle) -> io::Result<Box<dyn Send>> + Send + Sync>;
 
 pub(crate) struct Session {
     pub(super) workspace: Workspace,
-    instance: Instance,
+    instance: PublishedInstance,
     server: Option<Box<dyn Send>>,
     watcher: Option<WorkspaceWatcher>,
     changes: Receiver<FileChange>,
 }
 
 /// The lock of the open workspace; it is taken again when its file was deleted.
-struct HeldLock(WorkspaceLock);
+struct HeldWorkspaceLock(WorkspaceLock);
 
-impl WorkspaceOwnership for HeldLock {
+impl WorkspaceOwnership for HeldWorkspaceLock {
     fn reacquire(&self) -> Result<(), String> {
         self.0.hold().map_err(|error| error.to_string())
     }
@@ -60,7 +62,7 @@ impl WorkspaceOwnership for HeldLock {
 
 impl Session {
     /// Locks and opens a workspace and publishes it. It answers no terminal before [`Self::serve`].
-    pub(crate) fn open(root: &Path) -> Result<Self, SessionError> {
+    pub(crate) fn open(root: &Path) -> Result<Self, WorkspaceSessionError> {
         let mut session = Self::open_unlisted(root)?;
         session.list();
         Ok(session)
@@ -73,7 +75,7 @@ impl Session {
     }
 
     /// As [`Self::open`], for a workspace that is not listed among the user's own.
-    pub(crate) fn open_unlisted(root: &Path) -> Result<Self, SessionError> {
+    pub(crate) fn open_unlisted(root: &Path) -> Result<Self, WorkspaceSessionError> {
         Self::open_in(root, &RuntimeDir::of_user()?, RuntimeDirs::of_user().directories())
     }
 
@@ -83,7 +85,7 @@ impl Session {
         root: &Path,
         runtime: &RuntimeDir,
         elsewhere: &[RuntimeDir],
-    ) -> Result<Self, SessionError> {
+    ) -> Result<Self, WorkspaceSessionError> {
         if !root.join("draftboard.toml").exists() {
             return Err(OpenWorkspaceError::no_workspace(root).into());
         }
@@ -93,8 +95,8 @@ impl Session {
         let watcher = WorkspaceWatcher::start(lock.workspace(), changed)
             .inspect_err(|error| tracing::error!(%error, "edits by other programs will not be detected"));
         let mut workspace = Workspace::open(root, time_and_seed())?;
-        workspace.owned_by(Box::new(HeldLock(lock.clone())));
-        let instance = Instance::publish(runtime, elsewhere, lock, env!("CARGO_PKG_VERSION"))?;
+        workspace.owned_by(Box::new(HeldWorkspaceLock(lock.clone())));
+        let instance = PublishedInstance::publish(runtime, elsewhere, lock, env!("CARGO_PKG_VERSION"))?;
         Ok(Self { workspace, instance, server: None, watcher: watcher.ok(), changes })
     }
 
@@ -127,7 +129,7 @@ impl Session {
     }
 
     /// Records for local tools where agents connect over HTTP.
-    pub(super) fn record_address(&mut self, address: Option<&AgentsAddress>) {
+    pub(super) fn record_address(&mut self, address: Option<&AgentServerAddress>) {
         let (url, token) = address.map(|address| (address.url.clone(), address.token.clone())).unzip();
         if let Err(error) = self.instance.announce_mcp(url, token) {
             tracing::error!(%error, "the discovery record does not say where agents connect");

@@ -37,15 +37,15 @@ pub(super) struct Subscriber {
     agents: Option<McpView>,
     terraform: Option<Box<TerraformView>>,
     upstreams: Option<Box<ManagedServersView>>,
-    review: LastReview,
-    proposal: ShownProposal,
+    review: LastSentReview,
+    proposal: WindowProposal,
     /// The user's settings of the window; they belong to no workspace.
     pub(super) settings: String,
 }
 
 /// The review queue as it was sent last.
 #[derive(Default)]
-struct LastReview {
+struct LastSentReview {
     last_sent: Option<(u64, Revision, Vec<ConfirmationCode>)>,
     /// Each brief is computed once per change of its proposal.
     briefs: BTreeMap<ProposalId, ProposalBrief>,
@@ -54,7 +54,7 @@ struct LastReview {
 
 /// The proposal that the window shows: the one that a person opened, else the newest draft.
 #[derive(Default)]
-struct ShownProposal {
+struct WindowProposal {
     opened: Option<ProposalId>,
     /// Drafts that a person closed.
     closed: BTreeSet<ProposalId>,
@@ -89,7 +89,7 @@ impl Subscriber {
 
     /// Sends another workspace at once: the next response may be about it.
     pub(super) fn replace(&mut self, workspace: &Workspace) {
-        self.proposal = ShownProposal::default();
+        self.proposal = WindowProposal::default();
         if self.queue.is_some() {
             self.send_everything(workspace);
         }
@@ -239,7 +239,7 @@ impl Subscriber {
         if self.queue.is_none() || self.behind {
             return None;
         }
-        let ShownProposal { opened, closed, sent } = &self.proposal;
+        let WindowProposal { opened, closed, sent } = &self.proposal;
         let desk = workspace.review_state();
         let is_followed = |proposal: &&Arc<Proposal>| {
             proposal.state == ProposalState::Draft && !closed.contains(&proposal.id)

@@ -7,22 +7,22 @@ mod overlay;
 mod page_pictures;
 mod reviewing;
 
-pub(super) use overlay::{OverlayInput, ProposalComparison};
+pub(super) use overlay::{ProposalComparison, ProposalOverlayInput};
 pub(super) use reviewing::request_plan_of;
 
 use super::{
-    Launch, ProcessHandle, ServeTerminals, Services, Session, WriterCall, WriterHandle, WriterMsg,
+    Launch, ProcessHandle, ServeTerminals, Services, Session, WriterHandle, WriterMsg, WriterRequest,
     announcer::ProposalAnnouncer,
-    codes::Codes,
-    launching::Welcome,
-    notify::Notifier,
-    publisher::{Committed, Publisher},
+    codes::ConfirmationCodes,
+    launching::WelcomeState,
+    notify::DesktopNotifier,
+    publisher::{CommittedChanges, Publisher},
     requests::{WorkspaceRequest, WorkspaceTurn, describe_closed},
     subscriber::Subscriber,
 };
 use crate::{local_user::user_name, preview, terraform_worker, upstreams};
-use agents::AgentsAddress;
-use authority::proposals::{AgentCallOutcome, AgentClient, AgentRequest};
+use agents::AgentServerAddress;
+use authority::proposals::{AgentCallOutcome, AgentRequest, CallingClient};
 use crash_reports::CrashStore;
 use crossbeam_channel::{Receiver, RecvTimeoutError, TrySendError};
 use journal::FileChange;
@@ -59,31 +59,31 @@ pub(super) struct Writer {
     services: Services,
     terminals: ServeTerminals,
     /// The welcome page that the first window shows over the workspace.
-    welcome: Option<Welcome>,
+    welcome: Option<WelcomeState>,
     /// The scripted agent, while the demo is open.
     demo: Option<GuardedProgram>,
     /// The address where agents connect; the record of each workspace holds it.
-    address: Option<AgentsAddress>,
-    codes: Codes,
-    notifier: Notifier,
+    address: Option<AgentServerAddress>,
+    codes: ConfirmationCodes,
+    notifier: DesktopNotifier,
     storage_checked: Instant,
     /// `None` with a window, which shows the review queue itself.
     announcer: Option<ProposalAnnouncer>,
     /// The changes of this turn, not published yet.
-    committed: Committed,
+    committed: CommittedChanges,
     /// The responses of this turn, to be sent after it is published.
     responses: Vec<Box<dyn FnOnce() + Send>>,
 }
 
 /// A member of the next group.
-enum GroupMember {
+enum MutationGroupMember {
     Mutation {
         mutation: Mutation,
         actor: Actor,
         responder: Responder<AppliedCommand>,
     },
     AgentRequest {
-        client: Box<AgentClient>,
+        client: Box<CallingClient>,
         request: Box<AgentRequest>,
         reply: AgentReplyFn,
     },
@@ -96,7 +96,7 @@ enum GroupMember {
 }
 
 /// The result of a member of the group, which counts when the group is durable.
-enum GroupResult {
+enum MutationGroupResult {
     Mutation(Responder<AppliedCommand>, Result<AppliedCommand, Refusal>),
     AgentRequest(AgentReplyFn, Box<Result<AgentCallOutcome, Refusal>>),
     AuditLine,
@@ -104,7 +104,7 @@ enum GroupResult {
 
 impl ReviewSubmitter for WriterHandle {
     /// Submits an agent's request, which joins the next group, and does not wait; a full channel refuses it.
-    fn submit(&self, client: AgentClient, request: AgentRequest, reply: AgentReplyFn) {
+    fn submit(&self, client: CallingClient, request: AgentRequest, reply: AgentReplyFn) {
         match self.messages.try_send(WriterMsg::Submit { client, request, reply }) {
             Ok(()) => {}
             Err(TrySendError::Full(message)) => message.refuse(super::too_many()),
@@ -127,7 +127,7 @@ impl Writer {
             String::new()
         });
         let mut publisher = Publisher::new(Subscriber::new(settings), services.clone());
-        publisher.publish(Committed::default(), &session.workspace, Vec::new());
+        publisher.publish(CommittedChanges::default(), &session.workspace, Vec::new());
         session.serve(&handle, &terminals);
         session.workspace.price_with(Arc::new(services.terraform.clone()));
         let announcer = (!process.has_window()).then(ProposalAnnouncer::default);
@@ -141,11 +141,11 @@ impl Writer {
             welcome,
             demo: None,
             address: None,
-            codes: Codes::default(),
-            notifier: Notifier::default(),
+            codes: ConfirmationCodes::default(),
+            notifier: DesktopNotifier::default(),
             storage_checked: Instant::now(),
             announcer,
-            committed: Committed::default(),
+            committed: CommittedChanges::default(),
             responses: Vec::new(),
         };
         if let Some(announcer) = &mut writer.announcer {
@@ -206,13 +206,13 @@ impl Writer {
     fn gather_notes(
         &mut self,
         messages: &Receiver<WriterMsg>,
-        waiting: &mut Vec<GroupMember>,
+        waiting: &mut Vec<MutationGroupMember>,
         stop: &mut bool,
     ) {
         let end = Instant::now() + NOTES_WAIT;
-        let are_notes = |waiting: &[GroupMember]| {
+        let are_notes = |waiting: &[MutationGroupMember]| {
             !waiting.is_empty()
-                && waiting.iter().all(|waiting| matches!(waiting, GroupMember::AuditLine { .. }))
+                && waiting.iter().all(|waiting| matches!(waiting, MutationGroupMember::AuditLine { .. }))
         };
         while !*stop && are_notes(waiting) && waiting.len() < MAX_GROUP {
             match messages.recv_deadline(end) {
@@ -223,7 +223,7 @@ impl Writer {
     }
 
     /// Collects the members of the group, and handles any other message in a turn of its own. Returns true at the end.
-    fn receive(&mut self, message: WriterMsg, waiting: &mut Vec<GroupMember>) -> bool {
+    fn receive(&mut self, message: WriterMsg, waiting: &mut Vec<MutationGroupMember>) -> bool {
         let member = match message {
             WriterMsg::OfWorkspace { is_closed, message } => {
                 if !is_closed.load(std::sync::atomic::Ordering::SeqCst) {
@@ -233,17 +233,21 @@ impl Writer {
                 return false;
             }
             WriterMsg::Mutate { mutation, actor, responder } => {
-                GroupMember::Mutation { mutation, actor, responder }
+                MutationGroupMember::Mutation { mutation, actor, responder }
             }
-            WriterMsg::Submit { client, request, reply } => {
-                GroupMember::AgentRequest { client: Box::new(client), request: Box::new(request), reply }
+            WriterMsg::Submit { client, request, reply } => MutationGroupMember::AgentRequest {
+                client: Box::new(client),
+                request: Box::new(request),
+                reply,
+            },
+            WriterMsg::AuditLine { event, by, reason } => {
+                MutationGroupMember::AuditLine { event, by, reason }
             }
-            WriterMsg::AuditLine { event, by, reason } => GroupMember::AuditLine { event, by, reason },
             WriterMsg::Stop => {
                 self.flush(waiting);
                 return true;
             }
-            WriterMsg::Call(WriterCall(call)) => return self.run_turn(waiting, |writer| call(Ok(writer))),
+            WriterMsg::Call(WriterRequest(call)) => return self.run_turn(waiting, |writer| call(Ok(writer))),
             WriterMsg::ActionOutcome { proposal, outcome } => {
                 return self.run_turn(waiting, |writer| writer.record_outcome(proposal, outcome));
             }
@@ -259,8 +263,8 @@ impl Writer {
             WriterMsg::Attach(queue) => {
                 return self.run_turn(waiting, |writer| {
                     writer.publisher.window.attach(queue, &writer.session.workspace);
-                    if let Some(Welcome { folder }) = writer.welcome.take() {
-                        writer.publisher.window.notify(ToRenderer::Welcome { folder });
+                    if let Some(WelcomeState { folder }) = writer.welcome.take() {
+                        writer.publisher.window.notify(ToRenderer::WelcomeState { folder });
                     }
                     writer.offer_crash_report();
                 });
@@ -295,7 +299,7 @@ impl Writer {
 
     /// Handles a message after the group before it. Changes and responses end the turn; all else waits for the end of
     /// the batch.
-    fn run_turn(&mut self, waiting: &mut Vec<GroupMember>, handle: impl FnOnce(&mut Self)) -> bool {
+    fn run_turn(&mut self, waiting: &mut Vec<MutationGroupMember>, handle: impl FnOnce(&mut Self)) -> bool {
         self.flush(waiting);
         handle(self);
         if !self.committed.is_empty() || !self.responses.is_empty() {
@@ -324,24 +328,26 @@ impl Writer {
     }
 
     /// Decides the group, makes it durable, publishes it, responds.
-    fn flush(&mut self, waiting: &mut Vec<GroupMember>) {
+    fn flush(&mut self, waiting: &mut Vec<MutationGroupMember>) {
         if waiting.is_empty() {
             return;
         }
         let mut group = self.session.workspace.begin();
-        let decided: Vec<GroupResult> = waiting
+        let decided: Vec<MutationGroupResult> = waiting
             .drain(..)
             .map(|waiting| match waiting {
-                GroupMember::Mutation { mutation, actor, responder } => {
-                    GroupResult::Mutation(responder, group.run(&mutation, &actor, time_and_seed()))
+                MutationGroupMember::Mutation { mutation, actor, responder } => {
+                    MutationGroupResult::Mutation(responder, group.run(&mutation, &actor, time_and_seed()))
                 }
-                GroupMember::AgentRequest { client, request, reply } => GroupResult::AgentRequest(
-                    reply,
-                    Box::new(group.submit(&client, &request, time_and_seed())),
-                ),
-                GroupMember::AuditLine { event, by, reason } => {
+                MutationGroupMember::AgentRequest { client, request, reply } => {
+                    MutationGroupResult::AgentRequest(
+                        reply,
+                        Box::new(group.submit(&client, &request, time_and_seed())),
+                    )
+                }
+                MutationGroupMember::AuditLine { event, by, reason } => {
                     group.record_audit_line(event, (by.name, by.channel), reason, time_and_seed());
-                    GroupResult::AuditLine
+                    MutationGroupResult::AuditLine
                 }
             })
             .collect();
@@ -352,16 +358,16 @@ impl Writer {
         self.publish();
         for decided in decided {
             match decided {
-                GroupResult::Mutation(responder, result) => {
+                MutationGroupResult::Mutation(responder, result) => {
                     let result = unless_group_failed(&failed, result);
                     self.respond(move || responder.send(result));
                 }
-                GroupResult::AgentRequest(reply, result) => {
+                MutationGroupResult::AgentRequest(reply, result) => {
                     let result = unless_group_failed(&failed, *result);
                     self.follow_up(&result);
                     self.respond(move || reply(result));
                 }
-                GroupResult::AuditLine => {
+                MutationGroupResult::AuditLine => {
                     if let Some(refusal) = &failed {
                         tracing::error!(%refusal, "a line of the audit was not written");
                     }

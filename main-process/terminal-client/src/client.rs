@@ -4,7 +4,7 @@ use processes::DiscoveryRecord;
 use serde::de::DeserializeOwned;
 use shared_protocol::{
     Refusal, RefusalCode,
-    decisions::{CodePlace, PersonDecision, SubmitDecision},
+    decisions::{ConfirmationCodePlace, PersonDecision, SubmitDecision},
     framing::{FrameDecoder, FramingError, MAX_TERMINAL_FRAME_BYTES, decode_json, encode_json},
     messages::{FromTerminal, PROTOCOL_VERSION, ToTerminal},
     request::Request,
@@ -87,7 +87,7 @@ impl TerminalClient {
         PersonDecision: From<D::Frame>,
     {
         let decision = D::Frame::from(decision).into();
-        let CodePlace { place } = self.request(SubmitDecision { decision })?;
+        let ConfirmationCodePlace { place } = self.request(SubmitDecision { decision })?;
         let code = type_code(&place).map_err(TerminalClientError::Refused)?;
         self.exchange_typed(&FromTerminal::Confirm { code })
     }

@@ -88,25 +88,25 @@ pub fn refuse(refusal: &Refusal, json: bool) -> ExitCode {
 }
 
 /// A response that the command line prints.
-pub trait Printed: serde::Serialize {
+pub trait PrintedResponse: serde::Serialize {
     /// The response for people; [`print_response`] prints the other form, JSON.
     fn format_text(&self) -> String;
 }
 
-impl Printed for () {
+impl PrintedResponse for () {
     fn format_text(&self) -> String {
         "Done".to_owned()
     }
 }
 
-impl Printed for AppliedCommand {
+impl PrintedResponse for AppliedCommand {
     fn format_text(&self) -> String {
         let created: String = self.created.iter().map(|id| format!("\n{id}")).collect();
         format!("{} (revision {}){created}", self.summary, self.revision)
     }
 }
 
-impl Printed for SavedFiles {
+impl PrintedResponse for SavedFiles {
     fn format_text(&self) -> String {
         match self.files.is_empty() {
             true => format!("Nothing to save at revision {}", self.revision),
@@ -115,20 +115,20 @@ impl Printed for SavedFiles {
     }
 }
 
-impl Printed for Vec<OperationLogEntry> {
+impl PrintedResponse for Vec<OperationLogEntry> {
     fn format_text(&self) -> String {
         self.iter().map(log_line).collect::<Vec<_>>().join("\n")
     }
 }
 
-impl Printed for ExportedFile {
+impl PrintedResponse for ExportedFile {
     fn format_text(&self) -> String {
         format!("{} ({} bytes)", self.path, self.bytes)
     }
 }
 
 /// Prints a response for people or as JSON.
-pub fn print_response(response: &impl Printed, json: bool) -> ExitCode {
+pub fn print_response(response: &impl PrintedResponse, json: bool) -> ExitCode {
     print_result(response, json, || response.format_text())
 }
 

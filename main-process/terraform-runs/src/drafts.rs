@@ -1,36 +1,40 @@
 //! Generated files of boards, generated again only as far as something changed. Any thread may request them; two threads that
 //! request the same board wait for each other, so that the work is done once.
 
-use super::workspace_ground::WorkspaceInputs;
+use super::workspace_ground::TerraformWorkspaceInputs;
 use shared_protocol::{Board, BoardId, Refusal};
 use std::{
     collections::BTreeMap,
     sync::{Arc, Mutex, PoisonError},
 };
-use terraform::{GenerateInput, GeneratedHcl, HclGenerator, InfrastructureSettings};
+use terraform::{GenerateInput, GeneratedHcl, HclGenerator, TerraformProjectSettings};
 
 /// A board as generated files, for one state.
-pub(super) struct BoardDraft {
-    pub(super) inputs: WorkspaceInputs,
+pub(super) struct GeneratedBoard {
+    pub(super) inputs: TerraformWorkspaceInputs,
     pub(super) board: Board,
     /// The settings of the board.
-    pub(super) settings: InfrastructureSettings,
+    pub(super) settings: TerraformProjectSettings,
     pub(super) generated: GeneratedHcl,
 }
 
 #[derive(Default)]
-pub(super) struct BoardDrafts {
-    boards: Mutex<BTreeMap<BoardId, Arc<Mutex<DraftCache>>>>,
+pub(super) struct GeneratedBoards {
+    boards: Mutex<BTreeMap<BoardId, Arc<Mutex<GeneratedBoardCache>>>>,
 }
 
 #[derive(Default)]
-struct DraftCache {
+struct GeneratedBoardCache {
     generator: HclGenerator,
-    last: Option<Arc<BoardDraft>>,
+    last: Option<Arc<GeneratedBoard>>,
 }
 
-impl BoardDrafts {
-    pub(super) fn draft(&self, ground: &WorkspaceInputs, id: BoardId) -> Result<Arc<BoardDraft>, Refusal> {
+impl GeneratedBoards {
+    pub(super) fn draft(
+        &self,
+        ground: &TerraformWorkspaceInputs,
+        id: BoardId,
+    ) -> Result<Arc<GeneratedBoard>, Refusal> {
         let board = ground.board(id)?.clone();
         let settings = ground.settings(&board)?;
         let kept = {
@@ -49,7 +53,7 @@ impl BoardDrafts {
         }
         let input = GenerateInput { snapshot: &ground.snapshot, board: id, settings: &settings };
         let generated = kept.generator.generate(&input);
-        let draft = Arc::new(BoardDraft { inputs: ground.clone(), board, settings, generated });
+        let draft = Arc::new(GeneratedBoard { inputs: ground.clone(), board, settings, generated });
         kept.last = Some(Arc::clone(&draft));
         Ok(draft)
     }

@@ -14,7 +14,7 @@ use shared_protocol::{
 };
 use std::path::Path;
 use terraform::{
-    GenerateInput, HclGenerator, InfrastructureSettings,
+    GenerateInput, HclGenerator, TerraformProjectSettings,
     import::{self, ImportError, read_terraform, read_terrastudio},
 };
 use workspace::{Mutation, TimeAndSeed};
@@ -58,7 +58,7 @@ pub fn import(
             format!("The value of {name} is a secret and was not imported. Enter it when you run Terraform."),
         )
     }));
-    if settings != InfrastructureSettings::default() {
+    if settings != TerraformProjectSettings::default() {
         findings.push(finding(None, keep_settings(files, &name, &title, settings)));
     }
     Ok(ImportedBoard { board, revision: applied.revision, notes: findings })
@@ -117,7 +117,7 @@ fn drop_secrets(
     snapshot: &Snapshot,
     changes: &[Change],
     board: BoardId,
-    settings: &mut InfrastructureSettings,
+    settings: &mut TerraformProjectSettings,
 ) -> Vec<String> {
     let mut after = snapshot.clone();
     if settings.values.is_empty() || after.apply(after.revision().next(), changes).is_err() {
@@ -189,7 +189,7 @@ fn keep_settings(
     files: &WorkspaceFiles,
     board: &BoardName,
     title: &str,
-    settings: InfrastructureSettings,
+    settings: TerraformProjectSettings,
 ) -> String {
     let text = match settings.to_toml(board.as_str()) {
         Ok(text) => text,
@@ -210,7 +210,7 @@ fn append(files: &WorkspaceFiles, title: &str, addition: &str) -> Result<(), Ref
     let text = format!("{}\n\n# Imported from {title}\n{addition}", text.trim_end());
     // A file that would be invalid, because it has the table already for example, stays as it is.
     read_config(&text).map_err(|error| storage(&error))?;
-    InfrastructureSettings::read(&text)
+    TerraformProjectSettings::read(&text)
         .map_err(|error| Refusal::new(RefusalCode::Conflict, error.to_string()))?;
     files.write_atomic(&path, text.as_bytes()).map_err(|error| storage(&error))
 }

@@ -2,7 +2,7 @@
 //! only what can be judged beforehand. Everything else waits until a person starts it.
 
 use super::{
-    drafts::BoardDraft, request_plan::configuration, user::TerraformUserSettings, workspace_ground::storage,
+    drafts::GeneratedBoard, request_plan::configuration, user::TerraformUserFiles, workspace_ground::storage,
 };
 use journal::{Digest, WorkspacePath};
 use shared_protocol::{Refusal, terraform::TerraformOperation};
@@ -18,13 +18,13 @@ pub(super) const NOT_HERE: &str =
 const PLUGINS: &str = "terraform.d";
 
 /// The record of what our `init` left in a folder. It is outside the workspace, so that no clone brings it along.
-fn record(user: &TerraformUserSettings, folder: &Path) -> PathBuf {
+fn record(user: &TerraformUserFiles, folder: &Path) -> PathBuf {
     let name = Digest::hash(folder.as_os_str().as_encoded_bytes()).to_string();
     user.plans.with_file_name("initialised").join(name)
 }
 
 /// Whether `.terraform` is empty, or as an `init` that ran here left it.
-pub(super) fn is_ours(user: Option<&TerraformUserSettings>, folder: &Path) -> bool {
+pub(super) fn is_ours(user: Option<&TerraformUserFiles>, folder: &Path) -> bool {
     match fingerprint(folder) {
         Ok(None) => true,
         Ok(Some(now)) => {
@@ -39,7 +39,7 @@ pub(super) fn is_ours(user: Option<&TerraformUserSettings>, folder: &Path) -> bo
 }
 
 /// Records what an `init` that ran here has left.
-pub(super) fn record_init(user: &TerraformUserSettings, folder: &Path) -> io::Result<()> {
+pub(super) fn record_init(user: &TerraformUserFiles, folder: &Path) -> io::Result<()> {
     let path = record(user, folder);
     match fingerprint(folder)? {
         Some(now) => safe_fs::write_private(&path, now.to_string().as_bytes()),
@@ -52,8 +52,8 @@ pub(super) fn record_init(user: &TerraformUserSettings, folder: &Path) -> io::Re
 
 /// The reason why a run needs a person; `None` when it may start unattended.
 pub(super) fn needs_person(
-    draft: &BoardDraft,
-    user: Option<&TerraformUserSettings>,
+    draft: &GeneratedBoard,
+    user: Option<&TerraformUserFiles>,
     operation: TerraformOperation,
 ) -> Result<Option<String>, Refusal> {
     let configuration = configuration(draft)?;
@@ -84,7 +84,7 @@ pub(super) fn needs_person(
 }
 
 /// A test file of the module, in its folder or in `tests`: `init` fetches the modules and providers that it names.
-fn test_file(draft: &BoardDraft) -> Result<Option<String>, Refusal> {
+fn test_file(draft: &GeneratedBoard) -> Result<Option<String>, Refusal> {
     let root = terraform::write::folder_of(&draft.board.name);
     for folder in [root.clone(), format!("{root}/tests")] {
         let listed = WorkspacePath::parse(folder).and_then(|folder| draft.inputs.files.list(&folder));
@@ -101,7 +101,7 @@ fn is_test(name: &str) -> bool {
 }
 
 /// A state names providers, which `init` fetches too. Only Terraform can read them, so any state counts.
-fn state(draft: &BoardDraft, configuration: &ConfigurationGraph) -> Option<String> {
+fn state(draft: &GeneratedBoard, configuration: &ConfigurationGraph) -> Option<String> {
     let state = draft.inputs.folder(&draft.board).join("terraform.tfstate");
     (configuration.has_backend() || state.symlink_metadata().is_ok())
         .then(|| "the providers of the state".to_owned())
@@ -115,7 +115,7 @@ mod tests {
     fn a_folder_is_ours_as_long_as_it_stays_as_our_init_left_it() {
         let root = tempfile::tempdir().unwrap();
         let board = root.path().join("board");
-        let user = TerraformUserSettings {
+        let user = TerraformUserFiles {
             settings: root.path().join("settings.toml"),
             plans: root.path().join("state/plans"),
             read_program: |_| Ok(None),

@@ -1,7 +1,7 @@
 //! The plan that was made last. It is bound to the files it was made of and to its own content, so that exactly the reviewed
 //! plan is applied, or nothing.
 
-use super::{drafts::BoardDraft, views};
+use super::{drafts::GeneratedBoard, views};
 use journal::Digest;
 use safe_fs::SafeFolder;
 use shared_protocol::{
@@ -15,15 +15,19 @@ use terraform::run::TerraformPlan;
 const PLAN_FILE: &str = "draftboard.tfplan";
 const MAX_PLAN_BYTES: u64 = 1 << 30;
 
-pub(super) struct KeptPlan {
+pub(super) struct CurrentBoardPlan {
     files: BTreeMap<String, Arc<str>>,
     content: Digest,
     pub(super) view: PlanView,
     pub(super) nodes: Vec<(NodeId, PlannedAction)>,
 }
 
-impl KeptPlan {
-    pub(super) fn new(plan: &TerraformPlan, counts: PlanCounts, draft: &BoardDraft) -> std::io::Result<Self> {
+impl CurrentBoardPlan {
+    pub(super) fn new(
+        plan: &TerraformPlan,
+        counts: PlanCounts,
+        draft: &GeneratedBoard,
+    ) -> std::io::Result<Self> {
         let content = read(&draft.inputs.folder(&draft.board))?;
         Ok(Self {
             files: draft.generated.files.clone(),
@@ -33,12 +37,12 @@ impl KeptPlan {
         })
     }
 
-    pub(super) fn fits(&self, draft: &BoardDraft) -> bool {
+    pub(super) fn fits(&self, draft: &GeneratedBoard) -> bool {
         self.files == draft.generated.files
     }
 
     /// Checks that the plan in the folder is the reviewed one, and that the board is unchanged.
-    pub(super) fn check(&self, draft: &BoardDraft) -> Result<(), Refusal> {
+    pub(super) fn check(&self, draft: &GeneratedBoard) -> Result<(), Refusal> {
         let again =
             |message: &str| Err(Refusal::new(RefusalCode::Stale, message).hint("Plan again, then apply."));
         if !self.fits(draft) {

@@ -32,20 +32,20 @@ mod workspace_ground;
 pub use events::{TerraformEvent, TerraformEvents};
 pub use follower::{FollowedRunOutcome, RunFollower};
 pub use import::import;
-pub use request_plan::{RequestPlanKey, SavedPlan};
+pub use request_plan::{ApplyRequestVersion, SavedPlan};
 pub use trial::{PlanProposalRequest, PlannedProposal};
-pub use user::TerraformUserSettings;
+pub use user::TerraformUserFiles;
 
 use arc_swap::ArcSwapOption;
 use authority::Snapshot;
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
-use drafts::BoardDrafts;
+use drafts::GeneratedBoards;
 use processes::ProgramSpawner;
-use request_plan::RequestPlans;
+use request_plan::ApplyRequestPlans;
 use shared_protocol::{
     Actor, BoardId, BoardKind, Change, NodeId, ProposalId, ProposalState, ProposalSubject, Refusal,
     RefusalCode,
-    decisions::PlanStart,
+    decisions::ReviewPlanStart,
     proposal::ContentHash,
     request::{Request, Responder},
     requests::{
@@ -53,7 +53,7 @@ use shared_protocol::{
         ReadRunLines, StartRun, WriteHcl,
     },
     service_calls,
-    terraform::{CostView, RequestPlanView, TerraformFindingView, TerraformOperation, TerraformRunId},
+    terraform::{ApplyRequestPlanView, CostView, TerraformFindingView, TerraformOperation, TerraformRunId},
 };
 use std::{
     collections::{BTreeMap, BTreeSet, btree_map::Entry},
@@ -64,7 +64,7 @@ use std::{
 use terraform::cost::{self, BoardCostEstimate};
 use terraform::price_files::Prices;
 use workspace::{ProposalJudge, Workspace};
-use workspace_ground::WorkspaceInputs;
+use workspace_ground::TerraformWorkspaceInputs;
 
 /// Texts by their path within a board's folder.
 type TextsByPath = BTreeMap<String, Arc<str>>;
@@ -74,7 +74,7 @@ const MAX_ORDERS: usize = 256;
 
 service_calls! {
     /// The requests that the worker answers.
-    pub enum TerraformCall {
+    pub enum TerraformRequest {
         GenerateHcl,
         WriteHcl,
         EstimateCost,
@@ -88,9 +88,9 @@ service_calls! {
     }
 }
 
-pub enum TerraformOrder {
+pub enum TerraformMsg {
     Request {
-        call: TerraformCall,
+        call: TerraformRequest,
         actor: Actor,
         /// Receives the events of the run that this starts.
         follower: Option<Arc<dyn RunFollower>>,
@@ -98,12 +98,12 @@ pub enum TerraformOrder {
     /// A plan of a proposal.
     Trial {
         request: Box<PlanProposalRequest>,
-        responder: Responder<PlanStart>,
+        responder: Responder<ReviewPlanStart>,
     },
     /// The saved plan of an agent's request to apply or destroy.
     PlanRequest {
         request: Box<PlanRequest>,
-        responder: Option<Responder<PlanStart>>,
+        responder: Option<Responder<ReviewPlanStart>>,
     },
     /// A saved plan that a person accepted.
     ApplyRequest {
@@ -117,7 +117,7 @@ pub enum TerraformOrder {
 
 /// An agent's request to apply or destroy that needs a plan.
 pub struct PlanRequest {
-    pub key: RequestPlanKey,
+    pub key: ApplyRequestVersion,
     /// [`TerraformOperation::Apply`] or [`TerraformOperation::Destroy`].
     pub operation: TerraformOperation,
     /// The client's name for itself, which is not verified.
@@ -130,7 +130,7 @@ pub struct PlanRequest {
 
 /// A saved plan that a person accepted.
 pub struct ApplyPlanRequest {
-    pub key: RequestPlanKey,
+    pub key: ApplyRequestVersion,
     pub plan: Arc<SavedPlan>,
     pub requested_by: String,
     /// The person who accepted it.
@@ -141,23 +141,27 @@ pub struct ApplyPlanRequest {
 /// Sends requests to the Terraform worker. Cheap to clone.
 #[derive(Clone)]
 pub struct TerraformHandle {
-    orders: Sender<TerraformOrder>,
+    orders: Sender<TerraformMsg>,
     shared: Arc<SharedTerraform>,
 }
 
 /// The state that the handle and the worker share.
 #[derive(Default)]
 struct SharedTerraform {
-    inputs: ArcSwapOption<WorkspaceInputs>,
-    drafts: BoardDrafts,
+    inputs: ArcSwapOption<TerraformWorkspaceInputs>,
+    drafts: GeneratedBoards,
     prices: Prices,
-    requests: RequestPlans,
+    requests: ApplyRequestPlans,
     /// The site of the ground, once the worker has opened it.
-    site: ArcSwapOption<site::TerraformSite>,
+    site: ArcSwapOption<site::WorkspaceTerraform>,
 }
 
 impl SharedTerraform {
-    fn estimates(&self, ground: &WorkspaceInputs, board: BoardId) -> Result<BoardCostEstimate, Refusal> {
+    fn estimates(
+        &self,
+        ground: &TerraformWorkspaceInputs,
+        board: BoardId,
+    ) -> Result<BoardCostEstimate, Refusal> {
         let settings = ground.settings(ground.board(board)?)?;
         let book = self.prices.price_book(&ground.files)?;
         Ok(cost::estimate(&ground.snapshot, board, &settings, &book))
@@ -166,15 +170,17 @@ impl SharedTerraform {
 
 impl TerraformHandle {
     /// Requests wait in the queue until [`start`].
-    pub fn new() -> (Self, Receiver<TerraformOrder>) {
+    pub fn new() -> (Self, Receiver<TerraformMsg>) {
         let (orders, waiting) = bounded(MAX_ORDERS);
         (Self { orders, shared: Arc::default() }, waiting)
     }
 
     /// Publishes the present workspace to the worker, if it differs from the last one.
     pub fn show(&self, workspace: &Workspace) {
-        let ground =
-            WorkspaceInputs { files: Arc::clone(workspace.files()), snapshot: workspace.snapshot().clone() };
+        let ground = TerraformWorkspaceInputs {
+            files: Arc::clone(workspace.files()),
+            snapshot: workspace.snapshot().clone(),
+        };
         if self.shared.inputs.load().as_ref().is_none_or(|before| !before.is_same(&ground)) {
             self.shared.inputs.store(Some(Arc::new(ground)));
             self.refresh();
@@ -191,10 +197,10 @@ impl TerraformHandle {
     /// Sends a request. The response comes from another thread.
     pub fn request<R: Request>(&self, request: R, actor: Actor, responder: Responder<R::Response>)
     where
-        TerraformCall: From<(R, Responder<R::Response>)>,
+        TerraformRequest: From<(R, Responder<R::Response>)>,
     {
-        let call = TerraformCall::from((request, responder));
-        self.send(TerraformOrder::Request { call, actor, follower: None });
+        let call = TerraformRequest::from((request, responder));
+        self.send(TerraformMsg::Request { call, actor, follower: None });
     }
 
     /// As [`Self::request`]; the follower receives the events of the run.
@@ -205,19 +211,19 @@ impl TerraformHandle {
         responder: Responder<TerraformRunId>,
         follower: Arc<dyn RunFollower>,
     ) {
-        let call = TerraformCall::StartRun(request, responder);
-        self.send(TerraformOrder::Request { call, actor, follower: Some(follower) });
+        let call = TerraformRequest::StartRun(request, responder);
+        self.send(TerraformMsg::Request { call, actor, follower: Some(follower) });
     }
 
     /// Plans a proposal, beside the board's own folder. Responds when the run has started.
-    pub fn trial(&self, request: PlanProposalRequest, responder: Responder<PlanStart>) {
-        self.send(TerraformOrder::Trial { request: Box::new(request), responder });
+    pub fn trial(&self, request: PlanProposalRequest, responder: Responder<ReviewPlanStart>) {
+        self.send(TerraformMsg::Trial { request: Box::new(request), responder });
     }
 
     /// Plans an agent's request and saves the plan. Responds when the run has started.
-    pub fn plan_request(&self, request: PlanRequest, responder: Option<Responder<PlanStart>>) {
+    pub fn plan_request(&self, request: PlanRequest, responder: Option<Responder<ReviewPlanStart>>) {
         if self.shared.requests.begin(request.key) {
-            return self.send(TerraformOrder::PlanRequest { request: Box::new(request), responder });
+            return self.send(TerraformMsg::PlanRequest { request: Box::new(request), responder });
         }
         if let Some(responder) = responder {
             let message = "The request is being planned already.";
@@ -226,7 +232,7 @@ impl TerraformHandle {
     }
 
     /// The plan of a request, if there is one.
-    pub fn request_plan(&self, proposal: ProposalId) -> Option<RequestPlanView> {
+    pub fn request_plan(&self, proposal: ProposalId) -> Option<ApplyRequestPlanView> {
         self.shared.requests.view(proposal)
     }
 
@@ -259,10 +265,10 @@ impl TerraformHandle {
 
     /// Applies exactly the accepted plan, or nothing.
     pub fn apply_request(&self, apply: ApplyPlanRequest, responder: Responder<TerraformRunId>) {
-        self.send(TerraformOrder::ApplyRequest { apply: Box::new(apply), responder });
+        self.send(TerraformMsg::ApplyRequest { apply: Box::new(apply), responder });
     }
 
-    fn send(&self, order: TerraformOrder) {
+    fn send(&self, order: TerraformMsg) {
         let refused = match self.orders.try_send(order) {
             Ok(()) => return,
             Err(TrySendError::Full(order)) => (
@@ -275,16 +281,16 @@ impl TerraformHandle {
             }
         };
         match refused {
-            (TerraformOrder::Request { call, .. }, refusal) => call.refuse(refusal),
-            (TerraformOrder::ApplyRequest { responder, .. }, refusal) => responder.send(Err(refusal)),
-            (TerraformOrder::Trial { responder, .. }, refusal) => responder.send(Err(refusal)),
-            (TerraformOrder::PlanRequest { request, responder }, refusal) => {
+            (TerraformMsg::Request { call, .. }, refusal) => call.refuse(refusal),
+            (TerraformMsg::ApplyRequest { responder, .. }, refusal) => responder.send(Err(refusal)),
+            (TerraformMsg::Trial { responder, .. }, refusal) => responder.send(Err(refusal)),
+            (TerraformMsg::PlanRequest { request, responder }, refusal) => {
                 self.shared.requests.fail(request.key, refusal.message.clone());
                 if let Some(responder) = responder {
                     responder.send(Err(refusal));
                 }
             }
-            (TerraformOrder::Refresh | TerraformOrder::Stop, _) => {}
+            (TerraformMsg::Refresh | TerraformMsg::Stop, _) => {}
         }
     }
 
@@ -313,7 +319,7 @@ impl TerraformHandle {
     ) -> Result<f64, Refusal> {
         let ground = self.workspace_inputs(before)?;
         let book = self.shared.prices.price_book(&ground.files)?;
-        let mut settings: BTreeMap<BoardId, terraform::InfrastructureSettings> = BTreeMap::new();
+        let mut settings: BTreeMap<BoardId, terraform::TerraformProjectSettings> = BTreeMap::new();
         let nodes: BTreeSet<NodeId> = changes
             .iter()
             .filter_map(|change| match ProposalSubject::of_change(change) {
@@ -340,21 +346,21 @@ impl TerraformHandle {
         Ok(difference)
     }
 
-    fn workspace_inputs(&self, snapshot: &Snapshot) -> Result<WorkspaceInputs, Refusal> {
+    fn workspace_inputs(&self, snapshot: &Snapshot) -> Result<TerraformWorkspaceInputs, Refusal> {
         let ground = self.shared.inputs.load_full();
         let ground = ground.ok_or_else(|| Refusal::new(RefusalCode::NoWorkspace, "No workspace is open."))?;
-        Ok(WorkspaceInputs { files: Arc::clone(&ground.files), snapshot: snapshot.clone() })
+        Ok(TerraformWorkspaceInputs { files: Arc::clone(&ground.files), snapshot: snapshot.clone() })
     }
 
     fn refresh(&self) {
         // Full: the worker refreshes with the next order anyway.
-        let _ = self.orders.try_send(TerraformOrder::Refresh);
+        let _ = self.orders.try_send(TerraformMsg::Refresh);
     }
 
     /// Stops the worker. Runs are cancelled and have a moment to end.
     pub fn stop(&self) {
         // Closed: the worker has ended already.
-        let _ = self.orders.send(TerraformOrder::Stop);
+        let _ = self.orders.send(TerraformMsg::Stop);
     }
 }
 
@@ -386,10 +392,10 @@ impl ProposalJudge for TerraformHandle {
 /// Starts the worker thread.
 pub fn start(
     link: TerraformHandle,
-    orders: Receiver<TerraformOrder>,
+    orders: Receiver<TerraformMsg>,
     around: Arc<dyn TerraformEvents>,
     spawner: Arc<dyn ProgramSpawner>,
-    user: TerraformUserSettings,
+    user: TerraformUserFiles,
 ) -> io::Result<JoinHandle<()>> {
     std::thread::Builder::new()
         .name("terraform".to_owned())

@@ -24,11 +24,11 @@ const MAX_LINE_BYTES: usize = 64 << 10;
 pub(super) struct RunTranscript {
     lines: VecDeque<TerraformRunLine>,
     count: u64,
-    waiting: Vec<LineRequest>,
+    waiting: Vec<RunLinesRequest>,
 }
 
 /// A request for lines that are not printed yet.
-pub(super) struct LineRequest {
+pub(super) struct RunLinesRequest {
     pub(super) from: u64,
     pub(super) until: Instant,
     pub(super) responder: Responder<(TerraformRunView, Vec<TerraformRunLine>)>,
@@ -65,7 +65,7 @@ impl RunTranscript {
     }
 
     /// Returns the request when too many wait.
-    pub(super) fn wait(&mut self, waiting: LineRequest) -> Option<LineRequest> {
+    pub(super) fn wait(&mut self, waiting: RunLinesRequest) -> Option<RunLinesRequest> {
         if self.waiting.len() >= MAX_WAITING_REQUESTS {
             return Some(waiting);
         }
@@ -74,7 +74,7 @@ impl RunTranscript {
     }
 
     /// Takes the requests that can be answered.
-    pub(super) fn take_due(&mut self, now: Instant, is_over: bool) -> Vec<LineRequest> {
+    pub(super) fn take_due(&mut self, now: Instant, is_over: bool) -> Vec<RunLinesRequest> {
         let count = self.count;
         let (done, waiting) = std::mem::take(&mut self.waiting)
             .into_iter()

@@ -8,15 +8,15 @@
 //!     └── the board's plan executes something, or a value is missing ──▶ Needed ──a person's press──▶ Planning
 //! ```
 
-use super::{drafts::BoardDraft, site::TerraformSite, views, workspace_ground::storage};
+use super::{drafts::GeneratedBoard, site::WorkspaceTerraform, views, workspace_ground::storage};
 use journal::Digest;
 use safe_fs::SafeFolder;
 use shared_protocol::{
     BoardId, ProposalId, Refusal, RefusalCode,
     proposal::ContentHash,
     terraform::{
-        MAX_REQUEST_PLAN_CHANGES, MAX_TRIAL_ATTRIBUTES, PlanChange, PlanCounts, RequestPlanState,
-        RequestPlanView, TerraformRunId,
+        ApplyRequestPlanState, ApplyRequestPlanView, MAX_REQUEST_PLAN_CHANGES, MAX_TRIAL_ATTRIBUTES,
+        PlanChange, PlanCounts, TerraformRunId,
     },
 };
 use std::{
@@ -111,7 +111,10 @@ pub(super) struct PlanInputs {
 }
 
 impl PlanInputs {
-    pub(super) fn from_draft(draft: &BoardDraft, secrets: BTreeMap<String, String>) -> Result<Self, Refusal> {
+    pub(super) fn from_draft(
+        draft: &GeneratedBoard,
+        secrets: BTreeMap<String, String>,
+    ) -> Result<Self, Refusal> {
         let folder = draft.inputs.folder(&draft.board);
         let digest = |path: &str| {
             let bytes = SafeFolder::parent_of(&folder.join(path))
@@ -172,12 +175,12 @@ impl PlanInputs {
     }
 }
 
-fn foreign_files(draft: &BoardDraft) -> Result<Vec<(String, Vec<u8>)>, Refusal> {
+fn foreign_files(draft: &GeneratedBoard) -> Result<Vec<(String, Vec<u8>)>, Refusal> {
     write::other_files(&draft.inputs.files, &draft.board.name).map_err(|error| storage(&error))
 }
 
 /// The configuration that Terraform reads: generated files and foreign ones beside them.
-pub(super) fn configuration(draft: &BoardDraft) -> Result<ConfigurationGraph, Refusal> {
+pub(super) fn configuration(draft: &GeneratedBoard) -> Result<ConfigurationGraph, Refusal> {
     let foreign = foreign_files(draft)?;
     let generated = draft.generated.files.iter().map(|(path, text)| (path.as_str(), text.as_bytes()));
     let foreign = foreign.iter().map(|(path, bytes)| (path.as_str(), bytes.as_slice()));
@@ -243,7 +246,7 @@ impl SavedPlan {
     }
 
     /// As [`Self::outdated_reason`], compared with the present inputs.
-    pub(super) fn check(&self, draft: &BoardDraft, site: &TerraformSite) -> Result<(), Refusal> {
+    pub(super) fn check(&self, draft: &GeneratedBoard, site: &WorkspaceTerraform) -> Result<(), Refusal> {
         let binding = PlanInputs::from_draft(draft, site.secrets(draft.board.id, Vec::new()))?;
         match self.outdated_reason(&binding) {
             None => Ok(()),
@@ -254,22 +257,22 @@ impl SavedPlan {
     }
 }
 
-enum RequestPlanPhase {
+enum ApplyRequestPlanPhase {
     Needed(String),
     Planning(Option<TerraformRunId>),
     Ready(Arc<SavedPlan>),
     Failed(String),
 }
 
-struct RequestPlan {
+struct ApplyRequestPlan {
     version: u32,
     board: BoardId,
-    state: RequestPlanPhase,
+    state: ApplyRequestPlanPhase,
 }
 
 /// Identifies a version of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RequestPlanKey {
+pub struct ApplyRequestVersion {
     pub proposal: ProposalId,
     pub version: u32,
     pub board: BoardId,
@@ -277,46 +280,49 @@ pub struct RequestPlanKey {
 
 /// The plans of all open requests.
 #[derive(Default)]
-pub(super) struct RequestPlans(Mutex<BTreeMap<ProposalId, RequestPlan>>);
+pub(super) struct ApplyRequestPlans(Mutex<BTreeMap<ProposalId, ApplyRequestPlan>>);
 
-impl RequestPlans {
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<ProposalId, RequestPlan>> {
+impl ApplyRequestPlans {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<ProposalId, ApplyRequestPlan>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Ignored when the request is closed or was revised meanwhile.
-    fn update(&self, key: RequestPlanKey, state: RequestPlanPhase) {
+    fn update(&self, key: ApplyRequestVersion, state: ApplyRequestPlanPhase) {
         if let Some(known) = self.lock().get_mut(&key.proposal).filter(|known| known.version == key.version) {
             known.state = state;
         }
     }
 
     /// Returns false when the request is being planned already.
-    pub(super) fn begin(&self, key: RequestPlanKey) -> bool {
-        let RequestPlanKey { proposal, version, board } = key;
+    pub(super) fn begin(&self, key: ApplyRequestVersion) -> bool {
+        let ApplyRequestVersion { proposal, version, board } = key;
         let mut plans = self.lock();
         let known = plans.get(&proposal).filter(|known| known.version == version);
-        if known.is_some_and(|known| matches!(known.state, RequestPlanPhase::Planning(_))) {
+        if known.is_some_and(|known| matches!(known.state, ApplyRequestPlanPhase::Planning(_))) {
             return false;
         }
-        plans.insert(proposal, RequestPlan { version, board, state: RequestPlanPhase::Planning(None) });
+        plans.insert(
+            proposal,
+            ApplyRequestPlan { version, board, state: ApplyRequestPlanPhase::Planning(None) },
+        );
         true
     }
 
-    pub(super) fn began(&self, key: RequestPlanKey, run: TerraformRunId) {
-        self.update(key, RequestPlanPhase::Planning(Some(run)));
+    pub(super) fn began(&self, key: ApplyRequestVersion, run: TerraformRunId) {
+        self.update(key, ApplyRequestPlanPhase::Planning(Some(run)));
     }
 
-    pub(super) fn mark_needed(&self, key: RequestPlanKey, reason: String) {
-        self.update(key, RequestPlanPhase::Needed(reason));
+    pub(super) fn mark_needed(&self, key: ApplyRequestVersion, reason: String) {
+        self.update(key, ApplyRequestPlanPhase::Needed(reason));
     }
 
-    pub(super) fn fail(&self, key: RequestPlanKey, reason: String) {
-        self.update(key, RequestPlanPhase::Failed(reason));
+    pub(super) fn fail(&self, key: ApplyRequestVersion, reason: String) {
+        self.update(key, ApplyRequestPlanPhase::Failed(reason));
     }
 
-    pub(super) fn ready(&self, key: RequestPlanKey, plan: SavedPlan) {
-        self.update(key, RequestPlanPhase::Ready(Arc::new(plan)));
+    pub(super) fn ready(&self, key: ApplyRequestVersion, plan: SavedPlan) {
+        self.update(key, ApplyRequestPlanPhase::Ready(Arc::new(plan)));
     }
 
     /// Drops the plans of closed requests, and their files.
@@ -324,11 +330,12 @@ impl RequestPlans {
         self.lock().retain(|id, plan| waits(*id, plan.version));
     }
 
-    pub(super) fn saved_plans(&self) -> Vec<(RequestPlanKey, Arc<SavedPlan>)> {
+    pub(super) fn saved_plans(&self) -> Vec<(ApplyRequestVersion, Arc<SavedPlan>)> {
         let plans = self.lock();
         let saved = plans.iter().filter_map(|(proposal, plan)| match &plan.state {
-            RequestPlanPhase::Ready(saved) => {
-                let key = RequestPlanKey { proposal: *proposal, version: plan.version, board: plan.board };
+            ApplyRequestPlanPhase::Ready(saved) => {
+                let key =
+                    ApplyRequestVersion { proposal: *proposal, version: plan.version, board: plan.board };
                 Some((key, Arc::clone(saved)))
             }
             _ => None,
@@ -350,13 +357,13 @@ impl RequestPlans {
             Err(Refusal::new(RefusalCode::Stale, why).hint("Read the plan that is shown now, then decide."))
         };
         match (self.lock().get(&proposal).map(|plan| &plan.state), hash) {
-            (Some(RequestPlanPhase::Ready(saved)), Some(hash)) if saved.hash() == hash => {
+            (Some(ApplyRequestPlanPhase::Ready(saved)), Some(hash)) if saved.hash() == hash => {
                 Ok(Arc::clone(saved))
             }
-            (Some(RequestPlanPhase::Ready(_)), _) => refuse("The plan is not the one that was shown."),
-            (Some(RequestPlanPhase::Planning(_)), _) => refuse("The request is still being planned."),
-            (Some(RequestPlanPhase::Needed(reason)), _) => refuse(reason),
-            (Some(RequestPlanPhase::Failed(reason)), _) => refuse(&format!("The plan failed: {reason}")),
+            (Some(ApplyRequestPlanPhase::Ready(_)), _) => refuse("The plan is not the one that was shown."),
+            (Some(ApplyRequestPlanPhase::Planning(_)), _) => refuse("The request is still being planned."),
+            (Some(ApplyRequestPlanPhase::Needed(reason)), _) => refuse(reason),
+            (Some(ApplyRequestPlanPhase::Failed(reason)), _) => refuse(&format!("The plan failed: {reason}")),
             (None, _) => refuse("The request has no plan. Press Plan first."),
         }
     }
@@ -364,34 +371,34 @@ impl RequestPlans {
     /// Hands the plan over to the run that applies it.
     pub(super) fn take_plan(&self, proposal: ProposalId) -> Option<Arc<SavedPlan>> {
         match self.lock().remove(&proposal)?.state {
-            RequestPlanPhase::Ready(saved) => Some(saved),
+            ApplyRequestPlanPhase::Ready(saved) => Some(saved),
             _ => None,
         }
     }
 
-    pub(super) fn view(&self, proposal: ProposalId) -> Option<RequestPlanView> {
+    pub(super) fn view(&self, proposal: ProposalId) -> Option<ApplyRequestPlanView> {
         self.lock().get(&proposal).map(|plan| plan.view(proposal))
     }
 
-    pub(super) fn views(&self) -> Vec<RequestPlanView> {
+    pub(super) fn views(&self) -> Vec<ApplyRequestPlanView> {
         self.lock().iter().map(|(proposal, plan)| plan.view(*proposal)).collect()
     }
 }
 
-impl RequestPlan {
-    fn view(&self, proposal: ProposalId) -> RequestPlanView {
+impl ApplyRequestPlan {
+    fn view(&self, proposal: ProposalId) -> ApplyRequestPlanView {
         let state = match &self.state {
-            RequestPlanPhase::Needed(reason) => RequestPlanState::Needed { reason: reason.clone() },
-            RequestPlanPhase::Planning(run) => RequestPlanState::Planning { run: *run },
-            RequestPlanPhase::Failed(reason) => RequestPlanState::Failed { reason: reason.clone() },
-            RequestPlanPhase::Ready(saved) => RequestPlanState::Ready {
+            ApplyRequestPlanPhase::Needed(reason) => ApplyRequestPlanState::Needed { reason: reason.clone() },
+            ApplyRequestPlanPhase::Planning(run) => ApplyRequestPlanState::Planning { run: *run },
+            ApplyRequestPlanPhase::Failed(reason) => ApplyRequestPlanState::Failed { reason: reason.clone() },
+            ApplyRequestPlanPhase::Ready(saved) => ApplyRequestPlanState::Ready {
                 hash: saved.hash(),
                 counts: saved.counts,
                 changes: saved.changes.clone(),
                 expires: saved.expires,
             },
         };
-        RequestPlanView { proposal, version: self.version, board: self.board, state }
+        ApplyRequestPlanView { proposal, version: self.version, board: self.board, state }
     }
 }
 
@@ -458,12 +465,15 @@ mod tests {
         assert!(plan.outdated_reason(&binding()).unwrap().contains("older than an hour"));
         let path = plan.path().to_owned();
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
-        let plans = RequestPlans::default();
-        let key =
-            RequestPlanKey { proposal: ProposalId::from_bits(1), version: 1, board: BoardId::from_bits(1) };
+        let plans = ApplyRequestPlans::default();
+        let key = ApplyRequestVersion {
+            proposal: ProposalId::from_bits(1),
+            version: 1,
+            board: BoardId::from_bits(1),
+        };
         assert!(plans.begin(key) && !plans.begin(key), "one at a time");
         let hash = plan.hash();
-        plans.ready(RequestPlanKey { version: 2, ..key }, saved(&folder.path().join("other"), u64::MAX));
+        plans.ready(ApplyRequestVersion { version: 2, ..key }, saved(&folder.path().join("other"), u64::MAX));
         assert!(plans.find_by_hash(key.proposal, Some(hash)).is_err(), "it was made for another version");
         plans.ready(key, plan);
         assert!(plans.find_by_hash(key.proposal, Some(hash)).is_ok());

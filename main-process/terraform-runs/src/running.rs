@@ -3,12 +3,12 @@
 
 use super::{
     RunFollower, TerraformEvent, TerraformEvents, TerraformHandle,
-    drafts::BoardDraft,
+    drafts::GeneratedBoard,
     follower::RunReport,
     history, initialised,
-    kept_plan::KeptPlan,
-    request_plan::{PlanFile, PlanInputs, RequestPlanKey, SavedPlan, configuration},
-    site::{BoardReservation, TerraformSite, refusal},
+    kept_plan::CurrentBoardPlan,
+    request_plan::{ApplyRequestVersion, PlanFile, PlanInputs, SavedPlan, configuration},
+    site::{BoardRunReservation, WorkspaceTerraform, refusal},
     workspace_ground::storage,
 };
 use processes::ProgramSpawner;
@@ -41,9 +41,9 @@ const GATHER: Duration = Duration::from_millis(20);
 const MAX_GATHERED_EVENTS: usize = 500;
 
 /// The request for a run and everything that it needs.
-pub(super) struct RunStart {
-    pub(super) site: Arc<TerraformSite>,
-    pub(super) draft: Arc<BoardDraft>,
+pub(super) struct PreparedRun {
+    pub(super) site: Arc<WorkspaceTerraform>,
+    pub(super) draft: Arc<GeneratedBoard>,
     pub(super) operation: TerraformOperation,
     pub(super) secrets: BTreeMap<String, String>,
     pub(super) actor: Actor,
@@ -53,24 +53,28 @@ pub(super) struct RunStart {
     pub(super) follower: Option<Arc<dyn RunFollower>>,
     /// The time at which the run is cancelled.
     pub(super) until: Option<Instant>,
-    pub(super) request: Option<AgentRequestRun>,
+    pub(super) request: Option<ApplyRequestRun>,
 }
 
 /// A run for an agent's request to apply or destroy.
-pub(super) struct AgentRequestRun {
-    pub(super) key: RequestPlanKey,
+pub(super) struct ApplyRequestRun {
+    pub(super) key: ApplyRequestVersion,
     /// The client's name for itself, which is not verified.
     pub(super) requested_by: String,
-    pub(super) step: RequestStep,
+    pub(super) step: ApplyRequestStep,
 }
 
-pub(super) enum RequestStep {
+pub(super) enum ApplyRequestStep {
     Plan(Arc<PlanFile>),
     /// Applies exactly this file.
     Apply(Arc<SavedPlan>),
 }
 
-pub(super) fn start(starting: RunStart, reserved: BoardReservation, responder: Responder<TerraformRunId>) {
+pub(super) fn start(
+    starting: PreparedRun,
+    reserved: BoardRunReservation,
+    responder: Responder<TerraformRunId>,
+) {
     let work = move || {
         let alive = starting.site.alive();
         match starting.prepare() {
@@ -99,12 +103,12 @@ struct StartedRun {
     is_known: bool,
 }
 
-impl RunStart {
+impl PreparedRun {
     fn prepare(&self) -> Result<StartedRun, Refusal> {
         let draft = &self.draft;
         let step = self.request.as_ref().map(|request| &request.step);
         match step {
-            Some(RequestStep::Apply(saved)) => saved.check(draft, &self.site)?,
+            Some(ApplyRequestStep::Apply(saved)) => saved.check(draft, &self.site)?,
             _ if self.operation == TerraformOperation::ApplyPlan => self.site.check_plan(draft)?,
             _ => self.write()?,
         }
@@ -116,15 +120,15 @@ impl RunStart {
             && (self.follower.is_none() || initialised::is_ours(Some(&self.site.user), &folder));
         let program = self.site.program(&*self.spawner)?;
         let binding = match step {
-            Some(RequestStep::Plan(_)) => Some(PlanInputs::from_draft(draft, self.secrets.clone())?),
+            Some(ApplyRequestStep::Plan(_)) => Some(PlanInputs::from_draft(draft, self.secrets.clone())?),
             _ => None,
         };
         let operation = self.operation;
         let mut request = RunRequest::new(operation, draft.board.name.as_str(), folder);
         request.secrets = self.secrets.clone();
         request.plan = step.map(|step| match step {
-            RequestStep::Plan(file) => file.path().to_owned(),
-            RequestStep::Apply(saved) => saved.path().to_owned(),
+            ApplyRequestStep::Plan(file) => file.path().to_owned(),
+            ApplyRequestStep::Apply(saved) => saved.path().to_owned(),
         });
         // The confirmation was checked when the run was requested.
         if self.operation.needs_confirmation() {
@@ -148,7 +152,7 @@ impl RunStart {
 
     fn follow_run(
         &self,
-        reserved: BoardReservation,
+        reserved: BoardRunReservation,
         prepared: StartedRun,
         responder: Responder<TerraformRunId>,
     ) {
@@ -282,7 +286,7 @@ impl RunStart {
         let folder = draft.inputs.folder(&draft.board);
         let plans = matches!(self.operation, TerraformOperation::Plan | TerraformOperation::PlanDestroy);
         let mut saved = None;
-        if let (Some(AgentRequestRun { step: RequestStep::Plan(file), .. }), Some(binding)) =
+        if let (Some(ApplyRequestRun { step: ApplyRequestStep::Plan(file), .. }), Some(binding)) =
             (&self.request, binding)
         {
             match self.saved_plan(program, file, binding) {
@@ -296,7 +300,7 @@ impl RunStart {
             let kept = site.runs.read_plan(program, &folder, &draft.generated).and_then(|plan| {
                 let counts = counts(&plan);
                 let failed = |source| terraform::run::RunError::Files { path: folder.clone(), source };
-                KeptPlan::new(&plan, counts, draft).map_err(failed)
+                CurrentBoardPlan::new(&plan, counts, draft).map_err(failed)
             });
             match kept {
                 Ok(plan) => site.keep_plan(draft.board.id, plan),
@@ -330,7 +334,7 @@ impl RunStart {
 
     /// Records why the plan of a request failed.
     fn planning_failed(&self, why: &str) {
-        if let Some(AgentRequestRun { key, step: RequestStep::Plan(_), .. }) = &self.request {
+        if let Some(ApplyRequestRun { key, step: ApplyRequestStep::Plan(_), .. }) = &self.request {
             self.link.shared.requests.fail(*key, why.to_owned());
         }
     }
@@ -342,7 +346,7 @@ impl RunStart {
 }
 
 /// Refuses a board with errors: resources that are left out of the files would be planned for removal.
-pub(super) fn refuse_errors(draft: &BoardDraft) -> Result<(), Refusal> {
+pub(super) fn refuse_errors(draft: &GeneratedBoard) -> Result<(), Refusal> {
     match draft.generated.findings.iter().find(|found| is_error(found)) {
         None => Ok(()),
         Some(error) => {
@@ -354,7 +358,7 @@ pub(super) fn refuse_errors(draft: &BoardDraft) -> Result<(), Refusal> {
 }
 
 /// Refuses a renamed board whose state is under its old name: everything would be created a second time.
-pub(super) fn refuse_left_behind(site: &TerraformSite, board: &Board) -> Result<(), Refusal> {
+pub(super) fn refuse_left_behind(site: &WorkspaceTerraform, board: &Board) -> Result<(), Refusal> {
     if site.state_file(board).is_some() {
         return Ok(());
     }

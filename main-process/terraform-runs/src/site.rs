@@ -2,15 +2,15 @@
 //! runs. The lock is never held during I/O or generation.
 
 use super::{
-    drafts::BoardDraft,
+    drafts::GeneratedBoard,
     history,
-    kept_plan::KeptPlan,
-    lines::{LineRequest, RunTranscript, read_log},
+    kept_plan::CurrentBoardPlan,
+    lines::{RunLinesRequest, RunTranscript, read_log},
     request_plan,
-    trial::{self, PlannedProposal, TrialReservation},
-    user::TerraformUserSettings,
+    trial::{self, PlannedProposal, ProposalPlanReservation},
+    user::TerraformUserFiles,
     views,
-    workspace_ground::WorkspaceInputs,
+    workspace_ground::TerraformWorkspaceInputs,
 };
 use crossbeam_channel::{Receiver, Sender, bounded};
 use journal::{FileError, WorkspaceFiles, WorkspacePath};
@@ -33,7 +33,7 @@ use std::{
     time::{Duration, Instant},
 };
 use terraform::run::{
-    OutputStream, RunError, RunEvent, RunTracker, TerraformProgram, TerraformRunner, TrialFolder,
+    OutputStream, RunError, RunEvent, RunNodeTracker, TerraformProgram, TerraformRunner, TrialFolder,
 };
 
 /// The number of runs of a board in the history; as many logs are kept.
@@ -44,11 +44,11 @@ const MAX_TRIALS: usize = 4;
 /// The time that a request waits for the next line.
 const LINE_WAIT: Duration = Duration::from_secs(1);
 
-pub(super) struct TerraformSite {
+pub(super) struct WorkspaceTerraform {
     pub(super) files: Arc<WorkspaceFiles>,
     pub(super) runs: TerraformRunner,
-    pub(super) user: Arc<TerraformUserSettings>,
-    state: Mutex<SiteState>,
+    pub(super) user: Arc<TerraformUserFiles>,
+    state: Mutex<WorkspaceTerraformState>,
     closed: AtomicBool,
     /// Each run holds a clone; `all_ended` disconnects with the last one.
     alive: Mutex<Option<Sender<()>>>,
@@ -56,7 +56,7 @@ pub(super) struct TerraformSite {
 }
 
 #[derive(Default)]
-struct SiteState {
+struct WorkspaceTerraformState {
     program: Option<Result<String, String>>,
     is_searched: bool,
     programs: BTreeMap<Option<String>, TerraformProgram>,
@@ -69,7 +69,7 @@ struct SiteState {
 
 struct TrialRun {
     proposal: PlannedProposal,
-    tracker: RunTracker,
+    tracker: RunNodeTracker,
     changes: Option<Vec<PlanChange>>,
     more_changes: u64,
 }
@@ -79,10 +79,10 @@ struct BoardRuns {
     /// The last run, which may be going on.
     run: Option<TerraformRunId>,
     is_starting: bool,
-    tracker: RunTracker,
+    tracker: RunNodeTracker,
     /// The state file that the tracker started from.
     state_file: Option<String>,
-    plan: Option<Arc<KeptPlan>>,
+    plan: Option<Arc<CurrentBoardPlan>>,
     is_plan_outdated: bool,
     interrupted: Option<String>,
     /// Values of sensitive variables. They are in memory only.
@@ -105,12 +105,12 @@ impl RunRecord {
 }
 
 /// Reserves a board for its next run; released when dropped before that has started.
-pub(super) struct BoardReservation {
-    site: Option<Arc<TerraformSite>>,
+pub(super) struct BoardRunReservation {
+    site: Option<Arc<WorkspaceTerraform>>,
     board: BoardId,
 }
 
-impl Drop for BoardReservation {
+impl Drop for BoardRunReservation {
     fn drop(&mut self) {
         if let Some(site) = &self.site
             && let Some(board) = site.lock().boards.get_mut(&self.board)
@@ -120,15 +120,15 @@ impl Drop for BoardReservation {
     }
 }
 
-impl TerraformSite {
+impl WorkspaceTerraform {
     /// Reads the records of earlier processes. Runs nothing, because the workspace may be another person's.
     pub(super) fn open(
-        ground: &WorkspaceInputs,
+        ground: &TerraformWorkspaceInputs,
         spawner: Arc<dyn ProgramSpawner>,
-        user: Arc<TerraformUserSettings>,
+        user: Arc<TerraformUserFiles>,
     ) -> Self {
         let runs = TerraformRunner::new(spawner, &ground.files.state_folder());
-        let mut state = SiteState::default();
+        let mut state = WorkspaceTerraformState::default();
         let mut found: Vec<(PathBuf, TerraformRunView)> =
             ground.boards().flat_map(|board| history::load(&runs, board)).collect();
         found.sort_by_key(|(_, run)| run.started);
@@ -173,7 +173,7 @@ impl TerraformSite {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, SiteState> {
+    fn lock(&self) -> MutexGuard<'_, WorkspaceTerraformState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -223,7 +223,7 @@ impl TerraformSite {
     // ---- state files ------------------------------------------------------------------------------------------------
 
     /// Reads the state file into the statuses, unless a run is going on. Returns whether it changed.
-    pub(super) fn read_state_file(&self, draft: &BoardDraft) -> bool {
+    pub(super) fn read_state_file(&self, draft: &GeneratedBoard) -> bool {
         let Some(text) = self.state_file(&draft.board) else { return false };
         let mut state = self.lock();
         let is_busy = state.is_busy(draft.board.id);
@@ -251,14 +251,14 @@ impl TerraformSite {
 
     // ---- runs -------------------------------------------------------------------------------------------------------
 
-    pub(super) fn reserve(self: &Arc<Self>, board: &Board) -> Result<BoardReservation, Refusal> {
+    pub(super) fn reserve(self: &Arc<Self>, board: &Board) -> Result<BoardRunReservation, Refusal> {
         let mut state = self.lock();
         if state.is_busy(board.id) {
             let message = format!("A run is going on for {}.", board.name);
             return Err(Refusal::new(RefusalCode::Conflict, message).hint("Wait for it, or cancel it."));
         }
         state.boards.entry(board.id).or_default().is_starting = true;
-        Ok(BoardReservation { site: Some(Arc::clone(self)), board: board.id })
+        Ok(BoardRunReservation { site: Some(Arc::clone(self)), board: board.id })
     }
 
     /// Refuses while a run is going on for the board.
@@ -287,7 +287,7 @@ impl TerraformSite {
         self.lock().boards.get(&board).is_some_and(|board| board.secrets.contains_key(name))
     }
 
-    pub(super) fn check_plan(&self, draft: &BoardDraft) -> Result<(), Refusal> {
+    pub(super) fn check_plan(&self, draft: &GeneratedBoard) -> Result<(), Refusal> {
         let plan = self.lock().boards.get(&draft.board.id).and_then(|board| board.plan.clone());
         match plan {
             Some(plan) => plan.check(draft),
@@ -300,8 +300,8 @@ impl TerraformSite {
     /// Records a started run. Returns its number and its cancel flag.
     pub(super) fn begin_run_record(
         &self,
-        mut reserved: BoardReservation,
-        draft: &BoardDraft,
+        mut reserved: BoardRunReservation,
+        draft: &GeneratedBoard,
         log: PathBuf,
         state_file: Option<String>,
         view: TerraformRunView,
@@ -364,10 +364,10 @@ impl TerraformSite {
         &self,
         run: TerraformRunId,
         events: &[RunEvent],
-        draft: &BoardDraft,
+        draft: &GeneratedBoard,
     ) -> (u64, Vec<TerraformRunLine>) {
         let mut state = self.lock();
-        let SiteState { runs, boards, trials, .. } = &mut *state;
+        let WorkspaceTerraformState { runs, boards, trials, .. } = &mut *state;
         let Some(record) = runs.get_mut(&run) else { return (0, Vec::new()) };
         // A plan of a proposal does not change the statuses of the board.
         let tracker = match trials.get_mut(&run) {
@@ -415,13 +415,13 @@ impl TerraformSite {
     }
 
     /// Keeps a plan until the next run or plan of the board.
-    pub(super) fn keep_plan(&self, board: BoardId, plan: KeptPlan) {
+    pub(super) fn keep_plan(&self, board: BoardId, plan: CurrentBoardPlan) {
         let mut state = self.lock();
         let board = state.boards.entry(board).or_default();
         (board.plan, board.is_plan_outdated) = (Some(Arc::new(plan)), false);
     }
 
-    pub(super) fn take_state(&self, state: &serde_json::Value, draft: &BoardDraft) {
+    pub(super) fn take_state(&self, state: &serde_json::Value, draft: &GeneratedBoard) {
         self.lock().boards.entry(draft.board.id).or_default().tracker.load_state(state, &draft.generated);
     }
 
@@ -458,7 +458,10 @@ impl TerraformSite {
     // ---- plans of proposals -------------------------------------------------------------------------------------------
 
     /// Reserves the one plan of a proposal. Refused while a run may be writing the state that is to be copied.
-    pub(super) fn reserve_trial(self: &Arc<Self>, board: BoardId) -> Result<TrialReservation, Refusal> {
+    pub(super) fn reserve_trial(
+        self: &Arc<Self>,
+        board: BoardId,
+    ) -> Result<ProposalPlanReservation, Refusal> {
         let mut state = self.lock();
         if state.is_trying {
             return Err(trial::busy());
@@ -468,7 +471,7 @@ impl TerraformSite {
             return Err(Refusal::new(RefusalCode::Conflict, message).hint("Wait for it, or cancel it."));
         }
         state.is_trying = true;
-        Ok(TrialReservation(Arc::clone(self)))
+        Ok(ProposalPlanReservation(Arc::clone(self)))
     }
 
     pub(super) fn release_trial(&self) {
@@ -494,7 +497,7 @@ impl TerraformSite {
         };
         state.runs.insert(id, record);
         let trial =
-            TrialRun { proposal: about, tracker: RunTracker::default(), changes: None, more_changes: 0 };
+            TrialRun { proposal: about, tracker: RunNodeTracker::default(), changes: None, more_changes: 0 };
         state.trials.insert(id, trial);
         while state.trials.len() > MAX_TRIALS
             && let Some((old, _)) = state.trials.pop_first()
@@ -518,7 +521,7 @@ impl TerraformSite {
         changes: Option<(Vec<PlanChange>, u64)>,
     ) {
         let mut state = self.lock();
-        let SiteState { runs, trials, .. } = &mut *state;
+        let WorkspaceTerraformState { runs, trials, .. } = &mut *state;
         if let (Some(record), Some(trial)) = (runs.get_mut(&run), trials.get_mut(&run)) {
             record.view.state = ended;
             if let Some((changes, more)) = changes {
@@ -540,9 +543,9 @@ impl TerraformSite {
             let mut state = self.lock();
             match state.runs.get_mut(&run) {
                 Some(record) if record.is_running() && from >= record.lines.count() => {
-                    record.lines.wait(LineRequest { from, until: Instant::now() + LINE_WAIT, responder })
+                    record.lines.wait(RunLinesRequest { from, until: Instant::now() + LINE_WAIT, responder })
                 }
-                _ => Some(LineRequest { from, until: Instant::now(), responder }),
+                _ => Some(RunLinesRequest { from, until: Instant::now(), responder }),
             }
         };
         if let Some(waiting) = too_many {
@@ -574,12 +577,12 @@ impl TerraformSite {
     }
 
     /// The kept plans, to compare with the boards.
-    pub(super) fn plans(&self) -> Vec<(BoardId, Arc<KeptPlan>)> {
+    pub(super) fn plans(&self) -> Vec<(BoardId, Arc<CurrentBoardPlan>)> {
         let state = self.lock();
         state.boards.iter().filter_map(|(id, board)| Some((*id, board.plan.clone()?))).collect()
     }
 
-    pub(super) fn mark_plan(&self, board: BoardId, plan: &Arc<KeptPlan>, is_outdated: bool) {
+    pub(super) fn mark_plan(&self, board: BoardId, plan: &Arc<CurrentBoardPlan>, is_outdated: bool) {
         if let Some(board) = self.lock().boards.get_mut(&board)
             && board.plan.as_ref().is_some_and(|kept| Arc::ptr_eq(kept, plan))
         {
@@ -587,7 +590,7 @@ impl TerraformSite {
         }
     }
 
-    pub(super) fn view(&self, ground: &WorkspaceInputs) -> TerraformView {
+    pub(super) fn view(&self, ground: &TerraformWorkspaceInputs) -> TerraformView {
         let state = self.lock();
         let known = |(id, board): (&BoardId, &BoardRuns)| {
             ground.snapshot.board(*id)?;
@@ -603,7 +606,7 @@ impl TerraformSite {
     }
 }
 
-impl SiteState {
+impl WorkspaceTerraformState {
     fn is_busy(&self, board: BoardId) -> bool {
         self.boards.get(&board).is_some_and(|board| {
             let run = board.run.and_then(|run| self.runs.get(&run));
@@ -634,7 +637,7 @@ impl BoardRuns {
         &self,
         id: BoardId,
         runs: &BTreeMap<TerraformRunId, RunRecord>,
-        ground: &WorkspaceInputs,
+        ground: &TerraformWorkspaceInputs,
     ) -> BoardTerraformView {
         let is_there = |node: &shared_protocol::NodeId| ground.snapshot.node(*node).is_some();
         let statuses = self.tracker.statuses().filter(|(node, _)| is_there(node));

@@ -1,8 +1,8 @@
 //! Real runs, as window and terminals request them. Terraform's own `terraform_data` needs no cloud.
 
 use super::{
-    TerraformCall, TerraformEvent, TerraformEvents, TerraformHandle, TerraformUserSettings,
-    request_plan::PlanFile, site::TerraformSite, start, workspace_ground::WorkspaceInputs,
+    TerraformEvent, TerraformEvents, TerraformHandle, TerraformRequest, TerraformUserFiles,
+    request_plan::PlanFile, site::WorkspaceTerraform, start, workspace_ground::TerraformWorkspaceInputs,
 };
 use authority::Snapshot;
 use crossbeam_channel::{Receiver, Sender, bounded};
@@ -117,7 +117,7 @@ impl TerraformRunsFixture {
 
     fn send<R: Request>(&self, request: R) -> Receiver<Result<R::Response, Refusal>>
     where
-        TerraformCall: From<(R, Responder<R::Response>)>,
+        TerraformRequest: From<(R, Responder<R::Response>)>,
     {
         let (done, responses) = bounded(1);
         let responder = Responder::new(move |result| drop(done.send(result)));
@@ -141,7 +141,7 @@ impl TerraformRunsFixture {
 
     fn request<R: Request>(&self, request: R) -> Result<R::Response, Refusal>
     where
-        TerraformCall: From<(R, Responder<R::Response>)>,
+        TerraformRequest: From<(R, Responder<R::Response>)>,
     {
         self.send(request).recv_timeout(PATIENCE).unwrap()
     }
@@ -291,9 +291,9 @@ fn actor() -> Actor {
     Actor::new(ActorKind::Terminal, "test")
 }
 
-fn user(folder: &Path) -> TerraformUserSettings {
+fn user(folder: &Path) -> TerraformUserFiles {
     let (settings, plans) = (folder.join("settings.toml"), folder.join("plans"));
-    TerraformUserSettings { settings, plans, read_program: |_| Ok(None) }
+    TerraformUserFiles { settings, plans, read_program: |_| Ok(None) }
 }
 
 fn sorted<const N: usize>(mut all: [(NodeId, PlannedAction); N]) -> Vec<(NodeId, PlannedAction)> {
@@ -537,14 +537,16 @@ fn what_a_plan_of_a_proposal_left_is_removed_when_the_workspace_is_opened_again(
     std::fs::create_dir_all(&left).unwrap();
     std::fs::write(left.join("terraform.tfstate"), "secret").unwrap();
     let workspace = Workspace::open(&root, time_and_seed()).unwrap();
-    let ground =
-        WorkspaceInputs { files: Arc::clone(workspace.files()), snapshot: workspace.snapshot().clone() };
+    let ground = TerraformWorkspaceInputs {
+        files: Arc::clone(workspace.files()),
+        snapshot: workspace.snapshot().clone(),
+    };
     let user = user(folder.path());
     let file = PlanFile::make(&user.plans, workspace.root(), ProposalId::from_bits(3)).unwrap();
     let path = file.path().to_owned();
     // As a killed process does.
     std::mem::forget(file);
-    drop(TerraformSite::open(&ground, Arc::new(processes::ProcessGroupSpawner), Arc::new(user)));
+    drop(WorkspaceTerraform::open(&ground, Arc::new(processes::ProcessGroupSpawner), Arc::new(user)));
     assert!(!root.join(".draftboard/trials").exists());
     assert!(!path.exists(), "a saved plan holds secrets");
 }

@@ -2,11 +2,11 @@
 //! its own with a copy of the state: the board's folder, its state and its kept plan stay as they are.
 
 use super::{
-    drafts::BoardDraft,
+    drafts::GeneratedBoard,
     initialised,
     request_plan::configuration,
-    running::{self, RunStart},
-    site::{TerraformSite, refusal},
+    running::{self, PreparedRun},
+    site::{WorkspaceTerraform, refusal},
     views,
 };
 use authority::Snapshot;
@@ -55,9 +55,9 @@ pub struct PlannedProposal {
 }
 
 /// Reserves the one plan of a proposal that may go on; released when dropped.
-pub(super) struct TrialReservation(pub(super) Arc<TerraformSite>);
+pub(super) struct ProposalPlanReservation(pub(super) Arc<WorkspaceTerraform>);
 
-impl Drop for TrialReservation {
+impl Drop for ProposalPlanReservation {
     fn drop(&mut self) {
         self.0.release_trial();
     }
@@ -65,9 +65,9 @@ impl Drop for TrialReservation {
 
 pub(super) fn start(
     about: PlannedProposal,
-    starting: RunStart,
-    now: Option<Arc<BoardDraft>>,
-    place: TrialReservation,
+    starting: PreparedRun,
+    now: Option<Arc<GeneratedBoard>>,
+    place: ProposalPlanReservation,
     responder: Responder<TerraformRunId>,
 ) {
     let work = move || {
@@ -91,14 +91,14 @@ pub(super) fn start(
 
 struct ProposalTrial {
     proposal: PlannedProposal,
-    starting: RunStart,
+    starting: PreparedRun,
     /// The present board.
-    now: Option<Arc<BoardDraft>>,
+    now: Option<Arc<GeneratedBoard>>,
 }
 
 impl ProposalTrial {
     fn prepare(&self) -> Result<(TerraformProgram, TrialFolder), Refusal> {
-        let RunStart { site, draft, spawner, .. } = &self.starting;
+        let PreparedRun { site, draft, spawner, .. } = &self.starting;
         running::refuse_errors(draft)?;
         let before = self.now.as_deref().map(configuration).transpose()?;
         if let Some(reached) = configuration(draft)?.first_reached_sink(before.as_ref()) {
@@ -138,10 +138,10 @@ impl ProposalTrial {
         &self,
         program: &TerraformProgram,
         scratch: TrialFolder,
-        place: TrialReservation,
+        place: ProposalPlanReservation,
         responder: Responder<TerraformRunId>,
     ) {
-        let RunStart { site, draft, actor, link, .. } = &self.starting;
+        let PreparedRun { site, draft, actor, link, .. } = &self.starting;
         let view = TerraformRunView {
             id: 0,
             board: draft.board.id,

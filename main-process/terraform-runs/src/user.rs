@@ -4,7 +4,7 @@ use shared_protocol::Refusal;
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Clone)]
-pub struct TerraformUserSettings {
+pub struct TerraformUserFiles {
     /// The user's `settings.toml`.
     pub settings: PathBuf,
     /// The folder of saved plans of requests. Plans hold secrets, so it is never in a workspace.
@@ -13,7 +13,7 @@ pub struct TerraformUserSettings {
     pub read_program: fn(&Path) -> Result<Option<String>, Refusal>,
 }
 
-impl TerraformUserSettings {
+impl TerraformUserFiles {
     pub(super) fn program(&self) -> Result<Option<String>, Refusal> {
         (self.read_program)(&self.settings)
     }

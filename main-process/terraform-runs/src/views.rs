@@ -1,6 +1,6 @@
 //! Views for window and terminals, made from the types of the crate `terraform`.
 
-use super::drafts::BoardDraft;
+use super::drafts::GeneratedBoard;
 use shared_protocol::{
     BoardId, NodeId, Revision,
     messages::ProblemSeverity,
@@ -32,7 +32,7 @@ pub(super) fn counts(summary: ChangeSummary) -> PlanCounts {
 }
 
 /// The findings about the files themselves.
-pub(super) fn findings(draft: &BoardDraft) -> Vec<TerraformFindingView> {
+pub(super) fn findings(draft: &GeneratedBoard) -> Vec<TerraformFindingView> {
     let finding = |found: &terraform::TerraformFinding| TerraformFindingView {
         severity: found.severity,
         node: found.node,
@@ -44,7 +44,7 @@ pub(super) fn findings(draft: &BoardDraft) -> Vec<TerraformFindingView> {
 }
 
 /// The findings about the files and their settings.
-pub(super) fn findings_of(draft: &BoardDraft) -> Vec<TerraformFindingView> {
+pub(super) fn findings_of(draft: &GeneratedBoard) -> Vec<TerraformFindingView> {
     let ignored = draft.settings.names_program().then(|| TerraformFindingView {
         severity: ProblemSeverity::Warning,
         node: None,
@@ -67,7 +67,7 @@ pub(super) fn diagnostic_finding(located: &LocatedDiagnostic) -> TerraformFindin
     }
 }
 
-pub(super) fn spans(draft: &BoardDraft) -> Vec<HclSpan> {
+pub(super) fn spans(draft: &GeneratedBoard) -> Vec<HclSpan> {
     let line = |line: usize| u32::try_from(line).unwrap_or(u32::MAX);
     let spans = draft.generated.spans.iter();
     spans

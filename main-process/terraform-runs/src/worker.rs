@@ -1,24 +1,24 @@
 //! The thread that answers requests in order, and publishes the view when it changes.
 
 use super::{
-    ApplyPlanRequest, PlanRequest, RunFollower, TerraformCall, TerraformEvent, TerraformEvents,
-    TerraformHandle, TerraformOrder, TerraformUserSettings,
-    drafts::BoardDraft,
+    ApplyPlanRequest, PlanRequest, RunFollower, TerraformEvent, TerraformEvents, TerraformHandle,
+    TerraformMsg, TerraformRequest, TerraformUserFiles,
+    drafts::GeneratedBoard,
     import::import,
     initialised,
     request_plan::PlanFile,
-    running::{self, AgentRequestRun, RequestStep, RunStart},
-    site::{BoardReservation, TerraformSite},
+    running::{self, ApplyRequestRun, ApplyRequestStep, PreparedRun},
+    site::{BoardRunReservation, WorkspaceTerraform},
     trial::{self, PlanProposalRequest},
     views,
-    workspace_ground::{WorkspaceInputs, storage},
+    workspace_ground::{TerraformWorkspaceInputs, storage},
 };
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 use journal::{FileError, WorkspacePath};
 use processes::ProgramSpawner;
 use shared_protocol::{
     Actor, BoardId, Refusal, RefusalCode, Revision,
-    decisions::PlanStart,
+    decisions::ReviewPlanStart,
     request::Responder,
     requests::{
         CancelRun, EstimateCost, GenerateHcl, ImportBoard, ListMissingPrices, ListRuns, ReadPlan,
@@ -47,9 +47,9 @@ pub(super) struct TerraformWorker {
     link: TerraformHandle,
     around: Arc<dyn TerraformEvents>,
     spawner: Arc<dyn ProgramSpawner>,
-    user: Arc<TerraformUserSettings>,
+    user: Arc<TerraformUserFiles>,
     /// The workspace that the writer published last.
-    here: Option<(Arc<WorkspaceInputs>, Arc<TerraformSite>)>,
+    here: Option<(Arc<TerraformWorkspaceInputs>, Arc<WorkspaceTerraform>)>,
     published: Option<TerraformView>,
     next_publish: Instant,
     /// The revision that plans were compared with.
@@ -66,7 +66,7 @@ impl TerraformWorker {
         link: TerraformHandle,
         around: Arc<dyn TerraformEvents>,
         spawner: Arc<dyn ProgramSpawner>,
-        user: TerraformUserSettings,
+        user: TerraformUserFiles,
     ) -> Self {
         let soon = Instant::now();
         Self {
@@ -85,7 +85,7 @@ impl TerraformWorker {
         }
     }
 
-    pub(super) fn run(mut self, orders: &Receiver<TerraformOrder>) {
+    pub(super) fn run(mut self, orders: &Receiver<TerraformMsg>) {
         loop {
             let order = match self.next_deadline() {
                 Some(deadline) => orders.recv_deadline(deadline),
@@ -93,32 +93,32 @@ impl TerraformWorker {
             };
             let is_timeout = matches!(order, Err(RecvTimeoutError::Timeout));
             match order {
-                Ok(TerraformOrder::Request { call, actor, follower }) => {
+                Ok(TerraformMsg::Request { call, actor, follower }) => {
                     self.sync_workspace();
                     self.handle(call, actor, follower);
                     self.has_changed = true;
                 }
-                Ok(TerraformOrder::Trial { request, responder }) => {
+                Ok(TerraformMsg::Trial { request, responder }) => {
                     self.sync_workspace();
                     self.trial(*request, responder);
                     self.has_changed = true;
                 }
-                Ok(TerraformOrder::PlanRequest { request, responder }) => {
+                Ok(TerraformMsg::PlanRequest { request, responder }) => {
                     self.sync_workspace();
                     self.plan_request(*request, responder);
                     self.has_changed = true;
                 }
-                Ok(TerraformOrder::ApplyRequest { apply, responder }) => {
+                Ok(TerraformMsg::ApplyRequest { apply, responder }) => {
                     self.sync_workspace();
                     self.apply_request(*apply, responder);
                     self.has_changed = true;
                 }
-                Ok(TerraformOrder::Refresh) => {
+                Ok(TerraformMsg::Refresh) => {
                     self.sync_workspace();
                     self.has_changed = true;
                 }
                 Err(RecvTimeoutError::Timeout) => {}
-                Ok(TerraformOrder::Stop) | Err(RecvTimeoutError::Disconnected) => break,
+                Ok(TerraformMsg::Stop) | Err(RecvTimeoutError::Disconnected) => break,
             }
             let is_over = |end: u64| end <= time_and_seed().time;
             self.is_request_old |=
@@ -156,7 +156,7 @@ impl TerraformWorker {
                     site.close();
                 }
                 let user = Arc::clone(&self.user);
-                let site = Arc::new(TerraformSite::open(&ground, Arc::clone(&self.spawner), user));
+                let site = Arc::new(WorkspaceTerraform::open(&ground, Arc::clone(&self.spawner), user));
                 self.link.shared.site.store(Some(Arc::clone(&site)));
                 self.compared = None;
                 for board in ground.boards().filter(|board| site.state_file(board).is_some()) {
@@ -227,44 +227,44 @@ impl TerraformWorker {
 
     // ---- requests -----------------------------------------------------------------------------------------------------
 
-    fn handle(&self, call: TerraformCall, actor: Actor, follower: Option<Arc<dyn RunFollower>>) {
+    fn handle(&self, call: TerraformRequest, actor: Actor, follower: Option<Arc<dyn RunFollower>>) {
         let Some((ground, site)) = &self.here else { return call.refuse(no_workspace()) };
         match call {
-            TerraformCall::StartRun(request, responder) => {
+            TerraformRequest::StartRun(request, responder) => {
                 let starting = self.prepare_start(ground, site, request, actor);
                 match starting.and_then(|starting| Ok((site.reserve(&starting.draft.board)?, starting))) {
                     Ok((reserved, starting)) => {
-                        running::start(RunStart { follower, ..starting }, reserved, responder);
+                        running::start(PreparedRun { follower, ..starting }, reserved, responder);
                     }
                     Err(refusal) => responder.send(Err(refusal)),
                 }
             }
-            TerraformCall::ReadRunLines(ReadRunLines { run, from }, responder) => {
+            TerraformRequest::ReadRunLines(ReadRunLines { run, from }, responder) => {
                 site.lines(run, from, responder)
             }
-            TerraformCall::GenerateHcl(GenerateHcl { board }, responder) => {
+            TerraformRequest::GenerateHcl(GenerateHcl { board }, responder) => {
                 responder.send(self.hcl(ground, site, board))
             }
-            TerraformCall::WriteHcl(WriteHcl { board }, responder) => {
+            TerraformRequest::WriteHcl(WriteHcl { board }, responder) => {
                 responder.send(self.write(ground, board))
             }
-            TerraformCall::EstimateCost(EstimateCost { board }, responder) => {
+            TerraformRequest::EstimateCost(EstimateCost { board }, responder) => {
                 let estimates = self.link.shared.estimates(ground, board);
                 let view = |estimates| views::cost(&estimates, board, ground.snapshot.revision());
                 responder.send(estimates.map(view));
             }
-            TerraformCall::ListMissingPrices(ListMissingPrices { board }, responder) => {
+            TerraformRequest::ListMissingPrices(ListMissingPrices { board }, responder) => {
                 let estimates = self.link.shared.estimates(ground, board);
                 responder.send(estimates.map(|estimates| cost::describe_missing(&estimates)));
             }
-            TerraformCall::CancelRun(CancelRun { run }, responder) => responder.send(site.cancel(run)),
-            TerraformCall::ListRuns(ListRuns { board }, responder) => {
+            TerraformRequest::CancelRun(CancelRun { run }, responder) => responder.send(site.cancel(run)),
+            TerraformRequest::ListRuns(ListRuns { board }, responder) => {
                 responder.send(ground.board(board).map(|board| site.history(board.id)));
             }
-            TerraformCall::ReadPlan(ReadPlan { board }, responder) => {
+            TerraformRequest::ReadPlan(ReadPlan { board }, responder) => {
                 responder.send(ground.board(board).map(|board| site.plan(board.id)));
             }
-            TerraformCall::ImportBoard(ImportBoard { path, name }, responder) => {
+            TerraformRequest::ImportBoard(ImportBoard { path, name }, responder) => {
                 let apply = |mutation| self.around.apply(mutation, actor);
                 let (files, snapshot) = (&ground.files, &ground.snapshot);
                 responder.send(import(
@@ -279,17 +279,21 @@ impl TerraformWorker {
         }
     }
 
-    fn draft(&self, ground: &WorkspaceInputs, board: BoardId) -> Result<Arc<BoardDraft>, Refusal> {
+    fn draft(
+        &self,
+        ground: &TerraformWorkspaceInputs,
+        board: BoardId,
+    ) -> Result<Arc<GeneratedBoard>, Refusal> {
         self.link.shared.drafts.draft(ground, board)
     }
 
     fn prepare_start(
         &self,
-        ground: &WorkspaceInputs,
-        site: &Arc<TerraformSite>,
+        ground: &TerraformWorkspaceInputs,
+        site: &Arc<WorkspaceTerraform>,
         request: StartRun,
         actor: Actor,
-    ) -> Result<RunStart, Refusal> {
+    ) -> Result<PreparedRun, Refusal> {
         let StartRun { board, operation, confirmed, secrets } = request;
         if operation.needs_confirmation() && !confirmed {
             let message = "This changes real resources, so a person must confirm it.";
@@ -297,7 +301,7 @@ impl TerraformWorker {
         }
         check_secrets(&secrets)?;
         let draft = self.draft(ground, board)?;
-        Ok(RunStart {
+        Ok(PreparedRun {
             site: Arc::clone(site),
             operation,
             secrets: site.secrets(board, secrets),
@@ -313,47 +317,53 @@ impl TerraformWorker {
     }
 
     /// Plans a proposal, unless a person has to give values first.
-    fn trial(&self, request: PlanProposalRequest, responder: Responder<PlanStart>) {
+    fn trial(&self, request: PlanProposalRequest, responder: Responder<ReviewPlanStart>) {
         let PlanProposalRequest { proposal: about, board, state, secrets, actor } = request;
         let Some((ground, site)) = &self.here else {
             return responder.send(Err(no_workspace()));
         };
-        let proposed = WorkspaceInputs { files: Arc::clone(&ground.files), snapshot: state };
+        let proposed = TerraformWorkspaceInputs { files: Arc::clone(&ground.files), snapshot: state };
         let run = StartRun { board, operation: TerraformOperation::Plan, confirmed: false, secrets };
         let starting = match self.prepare_start(&proposed, site, run, actor) {
-            Ok(starting) => RunStart { until: Some(Instant::now() + trial::TRIAL_LIMIT), ..starting },
+            Ok(starting) => PreparedRun { until: Some(Instant::now() + trial::TRIAL_LIMIT), ..starting },
             Err(refusal) => return responder.send(Err(refusal)),
         };
         let secrets = missing_secrets(site, &starting.draft);
         if !secrets.is_empty() {
-            return responder.send(Ok(PlanStart::NeedsValues { board, secrets }));
+            return responder.send(Ok(ReviewPlanStart::NeedsValues { board, secrets }));
         }
         match site.reserve_trial(board) {
             Ok(place) => {
                 // A board that the proposal adds does not exist yet.
                 let now = self.draft(ground, board).ok();
-                trial::start(about, starting, now, place, responder.map(|run| PlanStart::Started { run }));
+                trial::start(
+                    about,
+                    starting,
+                    now,
+                    place,
+                    responder.map(|run| ReviewPlanStart::Started { run }),
+                );
             }
             Err(refusal) => responder.send(Err(refusal)),
         }
     }
 
     /// Plans an agent's request, unless a person has to give values or start it.
-    fn plan_request(&self, request: PlanRequest, responder: Option<Responder<PlanStart>>) {
+    fn plan_request(&self, request: PlanRequest, responder: Option<Responder<ReviewPlanStart>>) {
         let (key, responder) = (request.key, responder.unwrap_or_else(|| Responder::new(drop)));
         let requests = &self.link.shared.requests;
         match self.begin_request_plan(request) {
-            Ok(RequestPlanStep::Starts(reserved, starting)) => {
-                running::start(*starting, reserved, responder.map(|run| PlanStart::Started { run }));
+            Ok(ApplyRequestPlanStep::Starts(reserved, starting)) => {
+                running::start(*starting, reserved, responder.map(|run| ReviewPlanStart::Started { run }));
             }
-            Ok(RequestPlanStep::NeedsValues(secrets)) => {
+            Ok(ApplyRequestPlanStep::NeedsValues(secrets)) => {
                 requests.mark_needed(
                     key,
                     format!("The plan needs a value for {}. Press Plan.", secrets.join(", ")),
                 );
-                responder.send(Ok(PlanStart::NeedsValues { board: key.board, secrets }));
+                responder.send(Ok(ReviewPlanStart::NeedsValues { board: key.board, secrets }));
             }
-            Ok(RequestPlanStep::NeedsPress(reason)) => {
+            Ok(ApplyRequestPlanStep::NeedsPress(reason)) => {
                 requests.mark_needed(key, reason.clone());
                 responder.send(Err(Refusal::new(RefusalCode::ConfirmationRequired, reason)));
             }
@@ -364,7 +374,7 @@ impl TerraformWorker {
         }
     }
 
-    fn begin_request_plan(&self, request: PlanRequest) -> Result<RequestPlanStep, Refusal> {
+    fn begin_request_plan(&self, request: PlanRequest) -> Result<ApplyRequestPlanStep, Refusal> {
         let PlanRequest { key, operation, requested_by, actor, secrets, requested_by_person: pressed } =
             request;
         let plans = match operation {
@@ -378,19 +388,20 @@ impl TerraformWorker {
         let starting = self.prepare_start(ground, site, run, actor)?;
         let missing = missing_secrets(site, &starting.draft);
         if !missing.is_empty() {
-            return Ok(RequestPlanStep::NeedsValues(missing));
+            return Ok(ApplyRequestPlanStep::NeedsValues(missing));
         }
         if !pressed && let Some(reason) = initialised::needs_person(&starting.draft, Some(&self.user), plans)?
         {
-            return Ok(RequestPlanStep::NeedsPress(reason));
+            return Ok(ApplyRequestPlanStep::NeedsPress(reason));
         }
         let reserved = site.reserve(&starting.draft.board)?;
         let file = PlanFile::make(&self.user.plans, ground.files.root(), key.proposal).map_err(|error| {
             Refusal::new(RefusalCode::StorageError, format!("The plan file could not be created: {error}."))
                 .hint("Free some disk space, then plan again.")
         })?;
-        let request = Some(AgentRequestRun { key, requested_by, step: RequestStep::Plan(Arc::new(file)) });
-        Ok(RequestPlanStep::Starts(reserved, Box::new(RunStart { request, ..starting })))
+        let request =
+            Some(ApplyRequestRun { key, requested_by, step: ApplyRequestStep::Plan(Arc::new(file)) });
+        Ok(ApplyRequestPlanStep::Starts(reserved, Box::new(PreparedRun { request, ..starting })))
     }
 
     /// Applies a saved plan. Its inputs are checked once more when the run starts.
@@ -404,8 +415,9 @@ impl TerraformWorker {
         let starting = self.prepare_start(ground, site, run, actor);
         match starting.and_then(|starting| Ok((site.reserve(&starting.draft.board)?, starting))) {
             Ok((reserved, starting)) => {
-                let request = Some(AgentRequestRun { key, requested_by, step: RequestStep::Apply(saved) });
-                let starting = RunStart { request, follower: Some(follower), ..starting };
+                let request =
+                    Some(ApplyRequestRun { key, requested_by, step: ApplyRequestStep::Apply(saved) });
+                let starting = PreparedRun { request, follower: Some(follower), ..starting };
                 running::start(starting, reserved, responder);
             }
             Err(refusal) => responder.send(Err(refusal)),
@@ -414,8 +426,8 @@ impl TerraformWorker {
 
     fn hcl(
         &self,
-        ground: &WorkspaceInputs,
-        site: &Arc<TerraformSite>,
+        ground: &TerraformWorkspaceInputs,
+        site: &Arc<WorkspaceTerraform>,
         board: BoardId,
     ) -> Result<HclView, Refusal> {
         let draft = self.draft(ground, board)?;
@@ -445,7 +457,7 @@ impl TerraformWorker {
         })
     }
 
-    fn write(&self, ground: &WorkspaceInputs, board: BoardId) -> Result<WrittenHcl, Refusal> {
+    fn write(&self, ground: &TerraformWorkspaceInputs, board: BoardId) -> Result<WrittenHcl, Refusal> {
         let draft = self.draft(ground, board)?;
         let done = write::write(&ground.files, &draft.board.name, &draft.generated)
             .map_err(|error| storage(&error))?;
@@ -455,7 +467,7 @@ impl TerraformWorker {
 
     /// Finds the program and its version for the window. The program is the user's own: opening a workspace starts nothing
     /// that came with it.
-    fn find_program(&self, site: &Arc<TerraformSite>) {
+    fn find_program(&self, site: &Arc<WorkspaceTerraform>) {
         if !site.needs_program() {
             return;
         }
@@ -472,8 +484,8 @@ impl TerraformWorker {
 }
 
 /// The next step in planning a request.
-enum RequestPlanStep {
-    Starts(BoardReservation, Box<RunStart>),
+enum ApplyRequestPlanStep {
+    Starts(BoardRunReservation, Box<PreparedRun>),
     /// These variables need values.
     NeedsValues(Vec<String>),
     /// A person must start the plan, for this reason.
@@ -481,7 +493,7 @@ enum RequestPlanStep {
 }
 
 /// The text of a file; empty when it is missing.
-fn read(ground: &WorkspaceInputs, path: &str) -> Result<String, Refusal> {
+fn read(ground: &TerraformWorkspaceInputs, path: &str) -> Result<String, Refusal> {
     match WorkspacePath::parse(path).and_then(|path| ground.files.read_text(&path)) {
         Ok(text) => Ok(text),
         Err(FileError::Missing { .. }) => Ok(String::new()),
@@ -490,7 +502,7 @@ fn read(ground: &WorkspaceInputs, path: &str) -> Result<String, Refusal> {
 }
 
 /// Sensitive variables without a value.
-fn missing_secrets(site: &TerraformSite, draft: &BoardDraft) -> Vec<String> {
+fn missing_secrets(site: &WorkspaceTerraform, draft: &GeneratedBoard) -> Vec<String> {
     let variables = draft.generated.variables.iter();
     variables
         .filter(|variable| variable.sensitive && variable.default.is_none())

@@ -4,15 +4,15 @@ use authority::Snapshot;
 use journal::{FileError, WorkspaceFiles, WorkspacePath};
 use shared_protocol::{Board, BoardId, BoardKind, Refusal, RefusalCode};
 use std::{path::PathBuf, sync::Arc};
-use terraform::{InfrastructureSettings, write::folder_of};
+use terraform::{TerraformProjectSettings, write::folder_of};
 
 #[derive(Clone)]
-pub(super) struct WorkspaceInputs {
+pub(super) struct TerraformWorkspaceInputs {
     pub(super) files: Arc<WorkspaceFiles>,
     pub(super) snapshot: Snapshot,
 }
 
-impl WorkspaceInputs {
+impl TerraformWorkspaceInputs {
     pub(super) fn is_same(&self, other: &Self) -> bool {
         // The state itself and not its revision: a draft's state has the revision that it is a draft over.
         self.is_same_workspace(other) && self.snapshot.is_same(&other.snapshot)
@@ -39,13 +39,13 @@ impl WorkspaceInputs {
     }
 
     /// The settings of the board, as they are in the file now.
-    pub(super) fn settings(&self, board: &Board) -> Result<InfrastructureSettings, Refusal> {
+    pub(super) fn settings(&self, board: &Board) -> Result<TerraformProjectSettings, Refusal> {
         let text = match self.files.read_text(&WorkspacePath::config()) {
             Ok(text) => text,
             Err(FileError::Missing { .. }) => String::new(),
             Err(error) => return Err(storage(&error)),
         };
-        let settings = InfrastructureSettings::read(&text).map_err(|error| {
+        let settings = TerraformProjectSettings::read(&text).map_err(|error| {
             Refusal::new(RefusalCode::ValidationError, error.to_string())
                 .hint("Correct draftboard.toml, then try again.")
         })?;

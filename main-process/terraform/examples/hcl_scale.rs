@@ -15,7 +15,7 @@ use std::{
     sync::Arc,
     time::{Duration, Instant},
 };
-use terraform::{GenerateInput, HclGenerator, InfrastructureSettings, import::read_terraform};
+use terraform::{GenerateInput, HclGenerator, TerraformProjectSettings, import::read_terraform};
 
 const RUNS: usize = 21;
 
@@ -48,9 +48,9 @@ fn generate(generator: &mut HclGenerator, snapshot: &Snapshot) -> usize {
     generated.files.values().map(|text| text.len()).sum()
 }
 
-fn settings() -> InfrastructureSettings {
+fn settings() -> TerraformProjectSettings {
     let tags = BTreeMap::from([("team".to_owned(), "shop".to_owned())]);
-    let mut settings = InfrastructureSettings::default();
+    let mut settings = TerraformProjectSettings::default();
     settings.tags = tags;
     settings
 }

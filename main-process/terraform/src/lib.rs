@@ -29,4 +29,4 @@ pub mod settings;
 pub mod write;
 
 pub use generate::{GenerateInput, GeneratedHcl, HclGenerator, TerraformFinding};
-pub use settings::InfrastructureSettings;
+pub use settings::TerraformProjectSettings;

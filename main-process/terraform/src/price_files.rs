@@ -10,7 +10,7 @@ const MAX_PRICE_FILES: usize = 100;
 
 /// Read again only when a file differs: a book can be large.
 #[derive(Default)]
-pub struct Prices {
+pub struct PriceFileCache {
     last: Mutex<Option<LoadedPriceFiles>>,
 }
 
@@ -19,7 +19,7 @@ struct LoadedPriceFiles {
     book: Arc<PriceBook>,
 }
 
-impl Prices {
+impl PriceFileCache {
     pub fn price_book(&self, files: &WorkspaceFiles) -> Result<Arc<PriceBook>, Refusal> {
         let texts = texts(files)?;
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);

@@ -41,11 +41,11 @@ pub struct BlockSchema {
 #[serde(from = "String")]
 pub struct AttributeSchema {
     pub required: bool,
-    pub kind: AttributeKind,
+    pub kind: ProviderAttributeKind,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AttributeKind {
+pub enum ProviderAttributeKind {
     Text,
     Number,
     Boolean,
@@ -60,13 +60,13 @@ impl From<String> for AttributeSchema {
     fn from(text: String) -> Self {
         let required = text.starts_with('!');
         let kind = match text.trim_start_matches('!') {
-            "string" => AttributeKind::Text,
-            "number" => AttributeKind::Number,
-            "boolean" => AttributeKind::Boolean,
-            "array(string)" => AttributeKind::Texts,
-            "array(number)" => AttributeKind::Numbers,
-            "map(string)" => AttributeKind::Map,
-            _ => AttributeKind::Any,
+            "string" => ProviderAttributeKind::Text,
+            "number" => ProviderAttributeKind::Number,
+            "boolean" => ProviderAttributeKind::Boolean,
+            "array(string)" => ProviderAttributeKind::Texts,
+            "array(number)" => ProviderAttributeKind::Numbers,
+            "map(string)" => ProviderAttributeKind::Map,
+            _ => ProviderAttributeKind::Any,
         };
         Self { required, kind }
     }
@@ -74,13 +74,13 @@ impl From<String> for AttributeSchema {
 
 /// The schema at a path.
 #[derive(Debug, Clone, Copy)]
-pub enum SchemaEntry<'a> {
+pub enum ProviderSchemaEntry<'a> {
     Attribute(&'a AttributeSchema),
     Block(&'a BlockSchema),
 }
 
 #[derive(Deserialize)]
-struct ProviderSchemaFile {
+struct CompactProviderSchema {
     types: HashMap<String, BlockSchema>,
     #[serde(rename = "provider")]
     _provider: String,
@@ -93,7 +93,7 @@ impl ProviderSchemas {
         // The texts are embedded in the executable, and a test parses them all. A text that does not parse is
         // skipped; its types are then treated like those of a workspace module, which have no schema.
         let files = catalogue::provider_schemas()
-            .filter_map(|text| serde_json::from_str::<ProviderSchemaFile>(text).ok());
+            .filter_map(|text| serde_json::from_str::<CompactProviderSchema>(text).ok());
         Self { types: files.flat_map(|file| file.types).collect() }
     }
 
@@ -109,20 +109,20 @@ impl ProviderSchemas {
 
 impl BlockSchema {
     /// Returns the schema at `block.block.argument`.
-    pub fn find(&self, path: &str) -> Option<SchemaEntry<'_>> {
+    pub fn find(&self, path: &str) -> Option<ProviderSchemaEntry<'_>> {
         let mut body = self;
         let mut parts = path.trim_end_matches("[]").split('.').peekable();
         while let Some(part) = parts.next() {
             match body.blocks.get(part) {
-                Some(block) if parts.peek().is_none() => return Some(SchemaEntry::Block(block)),
+                Some(block) if parts.peek().is_none() => return Some(ProviderSchemaEntry::Block(block)),
                 Some(block) => body = block,
                 None => {
                     let attribute = body.attributes.get(part)?;
                     // The schema does not describe the content of a list of objects, which may be written as
                     // blocks.
                     let is_whole = parts.peek().is_none();
-                    return (is_whole || attribute.kind == AttributeKind::Any)
-                        .then_some(SchemaEntry::Attribute(attribute));
+                    return (is_whole || attribute.kind == ProviderAttributeKind::Any)
+                        .then_some(ProviderSchemaEntry::Attribute(attribute));
                 }
             }
         }

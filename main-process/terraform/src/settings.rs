@@ -14,7 +14,7 @@ pub const IGNORED_PROGRAM_NOTICE: &str =
 #[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct InfrastructureSettings {
+pub struct TerraformProjectSettings {
     /// Tags of every resource.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tags: BTreeMap<String, String>,
@@ -37,7 +37,7 @@ pub struct InfrastructureSettings {
     pub currency: Option<String>,
     /// Overrides for single boards, by board name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub boards: BTreeMap<String, InfrastructureSettings>,
+    pub boards: BTreeMap<String, TerraformProjectSettings>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -63,20 +63,20 @@ pub struct Backend {
 }
 
 #[derive(Debug, thiserror::Error)]
-pub enum InfrastructureSettingsError {
+pub enum TerraformProjectSettingsError {
     #[error("draftboard.toml, [infrastructure]: {0}")]
     Malformed(String),
 }
 
-impl InfrastructureSettings {
+impl TerraformProjectSettings {
     /// Reads the settings from the text of `draftboard.toml`. A file without the table has default settings.
-    pub fn read(text: &str) -> Result<Self, InfrastructureSettingsError> {
+    pub fn read(text: &str) -> Result<Self, TerraformProjectSettingsError> {
         #[derive(Deserialize)]
         struct File {
             #[serde(default)]
-            infrastructure: InfrastructureSettings,
+            infrastructure: TerraformProjectSettings,
         }
-        let malformed = |error: toml::de::Error| InfrastructureSettingsError::Malformed(error.to_string());
+        let malformed = |error: toml::de::Error| TerraformProjectSettingsError::Malformed(error.to_string());
         let file: File = toml::from_str(text).map_err(malformed)?;
         if let Some(naming) = &file.infrastructure.naming {
             naming.check()?;
@@ -90,17 +90,17 @@ impl InfrastructureSettings {
     }
 
     /// Serializes the settings as the entries of one board in `draftboard.toml`.
-    pub fn to_toml(&self, board: &str) -> Result<String, InfrastructureSettingsError> {
+    pub fn to_toml(&self, board: &str) -> Result<String, TerraformProjectSettingsError> {
         #[derive(Serialize)]
         struct File<'a> {
             infrastructure: Boards<'a>,
         }
         #[derive(Serialize)]
         struct Boards<'a> {
-            boards: BTreeMap<&'a str, &'a InfrastructureSettings>,
+            boards: BTreeMap<&'a str, &'a TerraformProjectSettings>,
         }
         let file = File { infrastructure: Boards { boards: BTreeMap::from([(board, self)]) } };
-        toml::to_string(&file).map_err(|error| InfrastructureSettingsError::Malformed(error.to_string()))
+        toml::to_string(&file).map_err(|error| TerraformProjectSettingsError::Malformed(error.to_string()))
     }
 
     /// Returns the settings of a board: its own entries override those of the project.
@@ -123,11 +123,11 @@ impl InfrastructureSettings {
 }
 
 impl NamingConvention {
-    fn check(&self) -> Result<(), InfrastructureSettingsError> {
+    fn check(&self) -> Result<(), TerraformProjectSettingsError> {
         const TOKENS: [&str; 5] = ["{type}", "{env}", "{name}", "{region}", "{org}"];
         let rest = TOKENS.iter().fold(self.template.clone(), |rest, token| rest.replace(token, ""));
         if !self.template.contains("{name}") || rest.contains(['{', '}']) {
-            return Err(InfrastructureSettingsError::Malformed(format!(
+            return Err(TerraformProjectSettingsError::Malformed(format!(
                 "naming.template {:?}: expected text with {{name}} and, optionally, {{type}}, {{env}}, {{region}} and {{org}}",
                 self.template
             )));
@@ -153,7 +153,7 @@ mod tests {
             tags = { stage = "live" }
             providers.aws = { profile = "live" }
         "#;
-        let settings = InfrastructureSettings::read(text).unwrap();
+        let settings = TerraformProjectSettings::read(text).unwrap();
         let live = settings.for_board("live");
         assert_eq!(live.tags["stage"], "live");
         assert_eq!(live.tags["team"], "shop");
@@ -174,23 +174,26 @@ mod tests {
             [providers.aws]
             region = "eu-west-1"
         "#;
-        let settings: InfrastructureSettings = toml::from_str(text).unwrap();
+        let settings: TerraformProjectSettings = toml::from_str(text).unwrap();
         let written = settings.to_toml("live").unwrap();
         assert!(written.starts_with("[infrastructure.boards.live]"), "{written}");
-        assert_eq!(InfrastructureSettings::read(&written).unwrap().for_board("live"), settings);
+        assert_eq!(TerraformProjectSettings::read(&written).unwrap().for_board("live"), settings);
     }
 
     #[test]
     fn what_is_misspelt_is_named() {
-        let wrong = InfrastructureSettings::read("[infrastructure]\ntag = {}").unwrap_err().to_string();
+        let wrong = TerraformProjectSettings::read("[infrastructure]\ntag = {}").unwrap_err().to_string();
         assert!(wrong.contains("tag"), "{wrong}");
-        assert!(InfrastructureSettings::read("[infrastructure.naming]\ntemplate = \"{nam}\"").is_err());
-        assert_eq!(InfrastructureSettings::read("name = \"x\"").unwrap(), InfrastructureSettings::default());
+        assert!(TerraformProjectSettings::read("[infrastructure.naming]\ntemplate = \"{nam}\"").is_err());
+        assert_eq!(
+            TerraformProjectSettings::read("name = \"x\"").unwrap(),
+            TerraformProjectSettings::default()
+        );
         for text in ["[infrastructure]\nprogram = './x'", "[infrastructure.boards.live]\nprogram = 1"] {
-            let settings = InfrastructureSettings::read(text).unwrap();
+            let settings = TerraformProjectSettings::read(text).unwrap();
             assert!(settings.for_board("live").names_program());
             assert!(settings.names_program() && !settings.to_toml("live").unwrap().contains("program"));
         }
-        assert!(!InfrastructureSettings::default().names_program());
+        assert!(!TerraformProjectSettings::default().names_program());
     }
 }

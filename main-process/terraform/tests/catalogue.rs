@@ -7,7 +7,7 @@ use shared_protocol::{
     TypeDef,
     registry::{PropDef, PropKind, PropRole, TerraformBlockKind},
 };
-use terraform::schema::{AttributeKind, BlockSchema, SchemaEntry, schemas};
+use terraform::schema::{BlockSchema, ProviderAttributeKind, ProviderSchemaEntry, schemas};
 
 fn written(def: &TypeDef) -> bool {
     matches!(def.block, TerraformBlockKind::Resource | TerraformBlockKind::Data)
@@ -37,7 +37,7 @@ fn every_property_is_an_argument_of_its_kind() {
         for prop in def.props.iter().filter(|prop| prop.role == PropRole::Argument) {
             // When the operating system selects the type, a property may belong to only one of them if its
             // condition says so.
-            let places: Vec<Option<SchemaEntry<'_>>> = def
+            let places: Vec<Option<ProviderSchemaEntry<'_>>> = def
                 .terraform_types()
                 .map(|terraform| schema_of(def, terraform).find(prop.argument()))
                 .collect();
@@ -56,39 +56,51 @@ fn every_property_is_an_argument_of_its_kind() {
     assert!(findings.is_empty(), "{}", findings.join("\n"));
 }
 
-fn misfit(prop: &PropDef, place: SchemaEntry<'_>) -> Option<String> {
+fn misfit(prop: &PropDef, place: ProviderSchemaEntry<'_>) -> Option<String> {
     let kind = match place {
-        SchemaEntry::Block(_) if prop.argument().ends_with("[]") => return None,
-        SchemaEntry::Block(_) => return Some(format!("`{}` is a block", prop.argument())),
+        ProviderSchemaEntry::Block(_) if prop.argument().ends_with("[]") => return None,
+        ProviderSchemaEntry::Block(_) => return Some(format!("`{}` is a block", prop.argument())),
         // The schema does not describe the content of an object.
-        SchemaEntry::Attribute(attribute)
-            if attribute.kind == AttributeKind::Any && prop.argument().contains('.') =>
+        ProviderSchemaEntry::Attribute(attribute)
+            if attribute.kind == ProviderAttributeKind::Any && prop.argument().contains('.') =>
         {
             return None;
         }
-        SchemaEntry::Attribute(attribute) => attribute.kind,
+        ProviderSchemaEntry::Attribute(attribute) => attribute.kind,
     };
     let fits = match prop.kind {
-        PropKind::Boolean => matches!(kind, AttributeKind::Boolean),
-        PropKind::Number => matches!(kind, AttributeKind::Number | AttributeKind::Text),
+        PropKind::Boolean => matches!(kind, ProviderAttributeKind::Boolean),
+        PropKind::Number => matches!(kind, ProviderAttributeKind::Number | ProviderAttributeKind::Text),
         // Numbers from a list of options are texts until they are written.
         PropKind::Select => match kind {
-            AttributeKind::Number => prop.options.iter().all(|choice| choice.value.parse::<f64>().is_ok()),
-            AttributeKind::Boolean => prop.options.iter().all(|choice| choice.value.parse::<bool>().is_ok()),
-            kind => kind == AttributeKind::Text,
+            ProviderAttributeKind::Number => {
+                prop.options.iter().all(|choice| choice.value.parse::<f64>().is_ok())
+            }
+            ProviderAttributeKind::Boolean => {
+                prop.options.iter().all(|choice| choice.value.parse::<bool>().is_ok())
+            }
+            kind => kind == ProviderAttributeKind::Text,
         },
         PropKind::Text | PropKind::Multiline | PropKind::Cidr | PropKind::Colour => {
-            kind == AttributeKind::Text
+            kind == ProviderAttributeKind::Text
         }
         PropKind::List | PropKind::Multiselect => {
-            matches!(kind, AttributeKind::Texts | AttributeKind::Numbers | AttributeKind::Any)
+            matches!(
+                kind,
+                ProviderAttributeKind::Texts | ProviderAttributeKind::Numbers | ProviderAttributeKind::Any
+            )
         }
-        PropKind::Tags => matches!(kind, AttributeKind::Map | AttributeKind::Any),
+        PropKind::Tags => matches!(kind, ProviderAttributeKind::Map | ProviderAttributeKind::Any),
         PropKind::Json | PropKind::Object => {
-            matches!(kind, AttributeKind::Any | AttributeKind::Text | AttributeKind::Map)
+            matches!(
+                kind,
+                ProviderAttributeKind::Any | ProviderAttributeKind::Text | ProviderAttributeKind::Map
+            )
         }
-        PropKind::Reference if prop.many => matches!(kind, AttributeKind::Texts | AttributeKind::Any),
-        PropKind::Reference => matches!(kind, AttributeKind::Text | AttributeKind::Texts),
+        PropKind::Reference if prop.many => {
+            matches!(kind, ProviderAttributeKind::Texts | ProviderAttributeKind::Any)
+        }
+        PropKind::Reference => matches!(kind, ProviderAttributeKind::Text | ProviderAttributeKind::Texts),
         PropKind::Slot => false,
     };
     (!fits).then(|| format!("{:?} does not fit {kind:?}", prop.kind))

@@ -5,7 +5,7 @@ mod common;
 
 use common::{HclFixture, program, reader};
 use shared_protocol::{PropValue, messages::ProblemSeverity};
-use terraform::InfrastructureSettings;
+use terraform::TerraformProjectSettings;
 use test_support::requirements::{TERRAFORM, terraform_program};
 
 const GROUP: &str = r#"{"name":"rg-shop","location":"westeurope"}"#;
@@ -339,7 +339,7 @@ fn an_output_of_one_resource_can_be_the_secret_of_another() {
 fn variables_have_the_value_as_their_default_and_the_project_gives_others() {
     let mut bench = HclFixture::new();
     bench.settings =
-        InfrastructureSettings::read("[infrastructure.values]\nbucket_bucket = \"given\"").unwrap();
+        TerraformProjectSettings::read("[infrastructure.values]\nbucket_bucket = \"given\"").unwrap();
     let bucket =
         bench.add("aws/storage/s3_bucket", "bucket", None, r#"{"bucket":"drawn","force_destroy":true}"#);
     for key in ["bucket", "force_destroy"] {
@@ -353,7 +353,7 @@ fn variables_have_the_value_as_their_default_and_the_project_gives_others() {
 #[test]
 fn names_follow_the_convention() {
     let mut bench = HclFixture::new();
-    bench.settings = InfrastructureSettings::read(
+    bench.settings = TerraformProjectSettings::read(
         "[infrastructure.naming]\ntemplate = \"{org}-{type}-{env}-{region}-{name}\"\nenv = \"dev\"\norg = \"contoso\"",
     )
     .unwrap();
@@ -444,7 +444,7 @@ fn a_change_touches_only_what_it_must() {
 #[test]
 fn backends_and_provider_settings_are_written() {
     let mut bench = HclFixture::new();
-    bench.settings = InfrastructureSettings::read(
+    bench.settings = TerraformProjectSettings::read(
         "[infrastructure.backend]\ntype = \"azurerm\"\nconfig = { key = \"a\\\"b\", container_name = \"state\" }\n[infrastructure.providers.aws]\nregion = \"eu-west-1\"\nversion = \"~> 5.0\"",
     )
     .unwrap();

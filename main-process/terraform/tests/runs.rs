@@ -17,7 +17,7 @@ use std::{
 use terraform::{
     GeneratedHcl,
     run::{
-        AttributeValue, ResourceAction, RunError, RunEvent, RunRequest, RunTracker, TerraformProgram,
+        AttributeValue, ResourceAction, RunError, RunEvent, RunNodeTracker, RunRequest, TerraformProgram,
         TerraformRun, TerraformRunner,
     },
 };
@@ -65,10 +65,10 @@ impl Site {
     }
 
     /// Runs to the end and returns the events and the status of each node.
-    fn run(&mut self, operation: TerraformOperation) -> (Vec<RunEvent>, RunTracker) {
+    fn run(&mut self, operation: TerraformOperation) -> (Vec<RunEvent>, RunNodeTracker) {
         let generated = self.write();
         let run = self.start(operation);
-        let mut tracker = RunTracker::default();
+        let mut tracker = RunNodeTracker::default();
         let mut events = Vec::new();
         loop {
             let event = run.events.recv_timeout(PATIENCE).unwrap();
@@ -81,7 +81,7 @@ impl Site {
         }
     }
 
-    fn succeed(&mut self, operation: TerraformOperation) -> (Vec<RunEvent>, RunTracker) {
+    fn succeed(&mut self, operation: TerraformOperation) -> (Vec<RunEvent>, RunNodeTracker) {
         let (events, tracker) = self.run(operation);
         assert!(
             matches!(events.last(), Some(RunEvent::Ended { success: true, .. })),
@@ -91,7 +91,7 @@ impl Site {
     }
 }
 
-fn statuses(tracker: &RunTracker, nodes: &[NodeId]) -> Vec<Option<DeploymentState>> {
+fn statuses(tracker: &RunNodeTracker, nodes: &[NodeId]) -> Vec<Option<DeploymentState>> {
     nodes.iter().map(|node| tracker.status(*node)).collect()
 }
 
@@ -138,7 +138,7 @@ fn a_whole_life() {
 
     site.succeed(TerraformOperation::Apply);
     let state = site.runs.read_state(&site.program, &site.files()).unwrap();
-    let mut tracker = RunTracker::default();
+    let mut tracker = RunNodeTracker::default();
     tracker.load_state(&state, &generated);
     assert_eq!(statuses(&tracker, &nodes), [Some(DeploymentState::Created); 2]);
     site.succeed(TerraformOperation::Drift);
@@ -190,7 +190,7 @@ fn a_cancelled_run_leaves_nothing_behind() {
     let run = site.start(TerraformOperation::Apply);
     let busy = RunRequest::new(TerraformOperation::Plan, "main", site.files());
     assert!(matches!(site.runs.start(&site.program, &busy), Err(RunError::Busy { .. })));
-    let mut tracker = RunTracker::default();
+    let mut tracker = RunNodeTracker::default();
     loop {
         let event = run.events.recv_timeout(PATIENCE).unwrap();
         tracker.apply_event(&event, &generated, &site.bench.snapshot);

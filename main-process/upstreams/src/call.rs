@@ -2,7 +2,7 @@
 
 use crate::{
     actor::{CallProgress, ServerSession, SharedServerState},
-    config::{McpConfig, ToolSettings},
+    config::{ManagedServerConfig, ToolSettings},
     tools::{ApprovedDefinition, ToolApprovalState, ToolDefinition, exposed_name},
 };
 use rmcp::model::{CallToolRequestParams, CallToolResult};
@@ -13,21 +13,21 @@ use tokio::sync::mpsc;
 
 /// The answer of a tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ToolAnswer {
+pub struct ServerToolAnswer {
     /// The protocol's result (`content`, `structuredContent`, `isError`) as JSON text, without secrets.
     pub json: String,
     /// The tool reports that it failed.
     pub is_error: bool,
 }
 
-impl ToolAnswer {
+impl ServerToolAnswer {
     pub fn value(&self) -> Value {
         serde_json::from_str(&self.json).unwrap_or(Value::Null)
     }
 }
 
 pub(crate) struct ServerToolCall<'a> {
-    pub(crate) config: &'a McpConfig,
+    pub(crate) config: &'a ManagedServerConfig,
     pub(crate) definition: &'a ToolDefinition,
     /// The approved definition.
     pub(crate) approved: Option<Arc<ApprovedDefinition>>,
@@ -40,7 +40,7 @@ impl ServerToolCall<'_> {
         self,
         arguments: &Value,
         progress: Option<mpsc::Sender<CallProgress>>,
-    ) -> Result<ToolAnswer, Refusal> {
+    ) -> Result<ServerToolAnswer, Refusal> {
         self.check_callable()?;
         let arguments = self.checked_arguments(arguments)?;
         let params = CallToolRequestParams::new(self.definition.name().to_owned()).with_arguments(arguments);
@@ -103,7 +103,7 @@ impl ServerToolCall<'_> {
         }
     }
 
-    fn check_answer(&self, result: &CallToolResult) -> Result<ToolAnswer, Refusal> {
+    fn check_answer(&self, result: &CallToolResult) -> Result<ServerToolAnswer, Refusal> {
         let name = &self.exposed_name();
         let is_error = result.is_error == Some(true);
         if let (Some(schema), false) = (self.definition.output(), is_error) {
@@ -132,6 +132,6 @@ impl ServerToolCall<'_> {
             );
             return Err(Refusal::new(RefusalCode::LimitExceeded, message));
         }
-        Ok(ToolAnswer { json: self.shared.log.redact(&json), is_error })
+        Ok(ServerToolAnswer { json: self.shared.log.redact(&json), is_error })
     }
 }

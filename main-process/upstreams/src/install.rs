@@ -19,7 +19,7 @@ pub(crate) fn needs_install(plan: &LaunchPlan) -> bool {
 }
 
 /// The reason a fetch did not complete.
-pub(crate) enum FetchFailure {
+pub(crate) enum PackageFetchFailure {
     Failed(Refusal),
     /// The start was cancelled, and its processes have ended.
     Cancelled,
@@ -31,17 +31,17 @@ pub(crate) async fn run(
     log: &Arc<ServerLog>,
     limit: Duration,
     quit: &StartCancellation,
-) -> Result<(), FetchFailure> {
+) -> Result<(), PackageFetchFailure> {
     let end = Instant::now() + limit;
     for step in &plan.install {
         match run_step(step, spawner, log, end, quit).await? {
-            FetchStepResult::Done => {}
-            FetchStepResult::TimedOut => {
+            InstallStepOutcome::Done => {}
+            InstallStepOutcome::TimedOut => {
                 let message = format!(
                     "Fetching the package took longer than {} s and was stopped. Check the log, raise install_ms, or try again.",
                     limit.as_secs()
                 );
-                return Err(FetchFailure::Failed(Refusal::network(message)));
+                return Err(PackageFetchFailure::Failed(Refusal::network(message)));
             }
         }
     }
@@ -61,7 +61,7 @@ pub(crate) fn remove_mark(plan: &LaunchPlan) {
     }
 }
 
-enum FetchStepResult {
+enum InstallStepOutcome {
     Done,
     TimedOut,
 }
@@ -73,11 +73,11 @@ async fn run_step(
     log: &Arc<ServerLog>,
     end: Instant,
     quit: &StartCancellation,
-) -> Result<FetchStepResult, FetchFailure> {
+) -> Result<InstallStepOutcome, PackageFetchFailure> {
     let since = log.line_count();
     let name = step.program.file_name().unwrap_or_default().to_string_lossy().into_owned();
     log.push(&format!("Draftboard: {name} {}", step.arguments.join(OsStr::new(" ")).display()));
-    let failed = |message: String| FetchFailure::Failed(Refusal::unavailable(message));
+    let failed = |message: String| PackageFetchFailure::Failed(Refusal::unavailable(message));
     let started = ServerProcess::start(spawner, step, log).await;
     let (process, (output, input)) =
         started.map_err(|error| failed(format!("{name} failed to start: {error}")))?;
@@ -92,17 +92,17 @@ async fn run_step(
     let exit = process.finish().await;
     let _ = tokio::time::timeout(MAX_DRAIN_TIME, listener).await;
     if is_unwanted {
-        return Err(FetchFailure::Cancelled);
+        return Err(PackageFetchFailure::Cancelled);
     }
     if is_late {
-        return Ok(FetchStepResult::TimedOut);
+        return Ok(InstallStepOutcome::TimedOut);
     }
     let exit = exit.map_err(|error| failed(format!("{name}: {error}")))?;
     if exit.code == Some(0) {
-        return Ok(FetchStepResult::Done);
+        return Ok(InstallStepOutcome::Done);
     }
     let said = log.lines_since(since).join("\n");
-    Err(FetchFailure::Failed(classify_failure(
+    Err(PackageFetchFailure::Failed(classify_failure(
         step,
         &name,
         &exit.to_string(),

@@ -2,7 +2,7 @@
 //! Secrets go into the environment, never into arguments.
 
 use crate::{
-    config::{McpConfig, McpPackageType},
+    config::{ManagedServerConfig, McpPackageType},
     secrets::ResolvedSecrets,
 };
 use processes::{Environment, ProgramLaunch, StdStream};
@@ -81,7 +81,7 @@ pub(crate) struct LaunchContext<'a> {
 }
 
 pub(crate) fn plan(
-    config: &McpConfig,
+    config: &ManagedServerConfig,
     secrets: &ResolvedSecrets,
     place: &LaunchContext<'_>,
 ) -> Result<LaunchPlan, Refusal> {

@@ -22,19 +22,19 @@ mod status;
 mod tools;
 
 pub use actor::{CallProgress, ServerStartPhase};
-pub use call::ToolAnswer;
+pub use call::ServerToolAnswer;
 pub use config::{
-    EnvVarConfig, HttpAuth, McpConfig, McpPackage, McpPackageType, McpServerTransport, McpSource,
-    ServerLimits, ToolPolicy, ToolSettings, UnreadableConfigEntry,
+    EnvVarConfig, HttpAuth, ManagedServerConfig, ManagedServerSource, ManagedServerTransport, McpPackageType,
+    ServerLimits, ServerPackage, ToolPolicy, ToolSettings, UnreadableConfigEntry,
 };
 pub use import::{ImportReport, ServerImport, import};
 pub use launch::inherited_environment;
 pub use manifest::{
-    INTERNAL_METHODS, InternalMethods, ManifestFolder, ManifestReport, ManifestSource, ManifestTool,
+    DraftboardMethods, INTERNAL_METHODS, ManifestFolder, ManifestReport, ManifestSource, ManifestTool,
     check_manifests, manifest_problems,
 };
 pub use registry::{RegistryEntry, RegistryLaunchOption, search_registry};
 pub use secrets::{FileSecrets, Keyring, MIN_SECRET_BYTES, Secret, SecretStore, best_secret_store};
-pub use service::{McpService, McpServiceSetup, SERVER_BACKOFF};
-pub use status::{McpStatus, ServerProcessExit, ServerStatusDetails};
-pub use tools::{DefinitionDifference, OfferedTool, ToolApprovalState, UpstreamTool, differences};
+pub use service::{ManagedServersService, ManagedServersSetup, SERVER_BACKOFF};
+pub use status::{ManagedServerStatus, ServerProcessExit, ServerStatusDetails};
+pub use tools::{DefinitionDifference, ManagedServerTool, OfferedTool, ToolApprovalState, differences};

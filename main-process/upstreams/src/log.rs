@@ -13,11 +13,11 @@ const MAX_ERROR_LINES: usize = 5;
 
 #[derive(Default)]
 pub(crate) struct ServerLog {
-    lines: Mutex<LogLines>,
+    lines: Mutex<ServerLogLines>,
 }
 
 #[derive(Default)]
-struct LogLines {
+struct ServerLogLines {
     lines: VecDeque<String>,
     dropped: u64,
     redactor: Redactor,
@@ -116,7 +116,7 @@ impl ServerLog {
         self.add(if is_cut { text.trim_end_matches('\u{fffd}') } else { &text }, is_cut);
     }
 
-    fn lock_lines(&self) -> MutexGuard<'_, LogLines> {
+    fn lock_lines(&self) -> MutexGuard<'_, ServerLogLines> {
         self.lines.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -31,11 +31,11 @@ pub(crate) struct ServerProcess {
     ended: pipe::Receiver,
     /// Reads standard error until the last process that holds it ends.
     listener: JoinHandle<()>,
-    after: Option<CleanupLaunch>,
+    after: Option<CleanupCommand>,
 }
 
 /// A cleanup command for after the end, because a container outlives the program that started it.
-struct CleanupLaunch {
+struct CleanupCommand {
     launch: ProgramLaunch,
     spawner: Arc<dyn ProgramSpawner>,
     log: Arc<ServerLog>,
@@ -76,7 +76,7 @@ impl ServerProcess {
         spawner: Arc<dyn ProgramSpawner>,
         log: Arc<ServerLog>,
     ) {
-        self.after = Some(CleanupLaunch { launch, spawner, log });
+        self.after = Some(CleanupCommand { launch, spawner, log });
     }
 
     /// Waits until the program exits by itself.
@@ -122,7 +122,7 @@ impl Drop for ServerProcess {
     }
 }
 
-impl CleanupLaunch {
+impl CleanupCommand {
     async fn run(self) {
         match ServerProcess::start(&self.spawner, &self.launch, &self.log).await {
             Ok((process, (_, input))) => {

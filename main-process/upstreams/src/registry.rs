@@ -2,7 +2,7 @@
 //! data and start nothing.
 
 use crate::{
-    config::{EnvVarConfig, HttpAuth, McpConfig, McpPackageType, McpSource},
+    config::{EnvVarConfig, HttpAuth, ManagedServerConfig, ManagedServerSource, McpPackageType},
     durable,
     http::{HttpClient, percent_encode, read},
 };
@@ -39,7 +39,7 @@ pub struct RegistryEntry {
 
 #[derive(Debug, Clone, Serialize)]
 pub struct RegistryLaunchOption {
-    pub config: McpConfig,
+    pub config: ManagedServerConfig,
     /// Variables, or `auth`, that a person must provide before the server can be saved or started.
     pub required: Vec<String>,
 }
@@ -257,7 +257,7 @@ fn entry(server: &RegistryServerJson) -> RegistryEntry {
     }
     for offer in &mut offers {
         offer.config.source =
-            McpSource::Official { name: server.name.clone(), version: server.version.clone() };
+            ManagedServerSource::Official { name: server.name.clone(), version: server.version.clone() };
         offer.config.enabled = false;
     }
     let (name, description, version) =
@@ -289,7 +289,7 @@ fn from_package(name: &str, package: &RegistryPackage) -> Option<RegistryLaunchO
         ),
         _ => return None,
     };
-    let mut config = McpConfig::stdio(name, kind, &identifier);
+    let mut config = ManagedServerConfig::stdio(name, kind, &identifier);
     let mut required = Vec::new();
     for argument in &package.package_arguments {
         match (argument.value(), &argument.name) {
@@ -311,7 +311,7 @@ fn from_package(name: &str, package: &RegistryPackage) -> Option<RegistryLaunchO
         }
         let spec = EnvVarConfig {
             name: name.clone(),
-            // Set by `McpService::create_with_secrets`; the configuration cannot be saved before.
+            // Set by `ManagedServersService::create_with_secrets`; the configuration cannot be saved before.
             secret_ref: None,
             value,
             is_secret: variable.is_secret,
@@ -327,7 +327,7 @@ fn from_remote(name: &str, remote: &RegistryRemote) -> Option<RegistryLaunchOpti
     if remote.kind != "streamable-http" || remote.url.contains('{') || remote.headers.len() > 1 {
         return None;
     }
-    let mut config = McpConfig::http(name, &remote.url, HttpAuth::None);
+    let mut config = ManagedServerConfig::http(name, &remote.url, HttpAuth::None);
     let mut required = Vec::new();
     if let Some(header) = remote.headers.first() {
         let secret_ref = String::new();
@@ -338,7 +338,7 @@ fn from_remote(name: &str, remote: &RegistryRemote) -> Option<RegistryLaunchOpti
             HttpAuth::Header { name: named, secret_ref }
         };
         required.push("auth".to_owned());
-        config = McpConfig { id: config.id, ..McpConfig::http(name, &remote.url, auth) };
+        config = ManagedServerConfig { id: config.id, ..McpConfig::http(name, &remote.url, auth) };
     }
     Some(RegistryLaunchOption { config, required })
 }
@@ -382,7 +382,9 @@ mod tests {
         assert_eq!(npm.config.args, ["--zone", "UTC"]);
         assert_eq!(npm.required, ["args.value", "TIMER_KEY"]);
         assert_eq!(npm.config.env_vars["MODE"].value.as_deref(), Some("fast"));
-        assert!(matches!(&npm.config.source, McpSource::Official { version, .. } if version == "2.0.0"));
+        assert!(
+            matches!(&npm.config.source, ManagedServerSource::Official { version, .. } if version == "2.0.0")
+        );
         assert_eq!(web.required, ["auth"]);
     }
 

@@ -7,7 +7,7 @@ use std::{os::unix::process::ExitStatusExt as _, process::ExitStatus};
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
-pub enum McpStatus {
+pub enum ManagedServerStatus {
     /// Disabled by a person.
     Disabled,
     Stopped,
@@ -38,7 +38,7 @@ pub enum McpStatus {
     },
 }
 
-impl McpStatus {
+impl ManagedServerStatus {
     /// Returns whether the server is connected.
     pub fn is_connected(&self) -> bool {
         matches!(self, Self::Running { .. } | Self::NeedsApproval { .. })
@@ -48,7 +48,7 @@ impl McpStatus {
 /// Details of a server for people.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ServerStatusDetails {
-    pub status: McpStatus,
+    pub status: ManagedServerStatus,
     /// The protocol version while the server runs.
     pub protocol: Option<String>,
     /// The self-reported name of the server. Nothing depends on it.

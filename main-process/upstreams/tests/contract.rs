@@ -7,7 +7,7 @@ mod common;
 use common::{McpServiceFixture, fixture};
 use serde_json::json;
 use shared_protocol::RefusalCode;
-use upstreams::{EnvVarConfig, McpConfig, McpStatus, Secret};
+use upstreams::{EnvVarConfig, ManagedServerConfig, ManagedServerStatus, Secret};
 use uuid::Uuid;
 
 /// MC-T1, T2, T3, T4 and T9.
@@ -15,12 +15,12 @@ use uuid::Uuid;
 async fn a_server_is_started_used_and_stopped_and_its_status_is_true() {
     let bench = McpServiceFixture::new();
     let id = bench.add(fixture("plain"));
-    assert_eq!(bench.status(id), McpStatus::Stopped);
+    assert_eq!(bench.status(id), ManagedServerStatus::Stopped);
     assert!(bench.processes().is_empty());
     bench.service.start(id).await.unwrap();
     assert_eq!(bench.processes().len(), 1);
     bench.service.approve_all(id).unwrap();
-    let McpStatus::Running { tools } = bench.status(id) else { panic!("{:?}", bench.status(id)) };
+    let ManagedServerStatus::Running { tools } = bench.status(id) else { panic!("{:?}", bench.status(id)) };
     assert_eq!(tools.len(), 13);
     assert!(tools.contains(&"plain__echo".to_owned()), "{tools:?}");
     assert_eq!(bench.service.available_tools().len(), 13);
@@ -34,7 +34,7 @@ async fn a_server_is_started_used_and_stopped_and_its_status_is_true() {
     bench.service.start(id).await.unwrap();
     assert_eq!(bench.processes().len(), 1, "starting what runs starts nothing");
     bench.service.stop(id).await.unwrap();
-    assert_eq!(bench.status(id), McpStatus::Stopped);
+    assert_eq!(bench.status(id), ManagedServerStatus::Stopped);
     bench.assert_nothing_left();
     assert!(bench.service.available_tools().is_empty());
     assert_eq!(
@@ -51,22 +51,28 @@ async fn a_server_is_started_used_and_stopped_and_its_status_is_true() {
 async fn a_failure_is_its_own_and_shutdown_leaves_nothing() {
     let bench = McpServiceFixture::new();
     let bad = bench.add(fixture("ends"));
-    let missing =
-        bench.add(McpConfig::stdio("missing", upstreams::McpPackageType::Binary, "/no/such/program"));
+    let missing = bench.add(ManagedServerConfig::stdio(
+        "missing",
+        upstreams::McpPackageType::Binary,
+        "/no/such/program",
+    ));
     let good = bench.running(fixture("plain")).await;
     let twin = bench.running(fixture("plain")).await;
     assert_eq!(bench.service.start(bad).await.unwrap_err().code, RefusalCode::ServiceUnavailable);
     let failure = bench.service.start(missing).await.unwrap_err();
     assert_eq!(failure.code, RefusalCode::NotFound);
     assert!(failure.message.starts_with("Package not found"), "{failure}");
-    assert!(matches!(bench.status(bad), McpStatus::Error { .. }));
+    assert!(matches!(bench.status(bad), ManagedServerStatus::Error { .. }));
     let names: Vec<String> = bench.service.available_tools().into_iter().map(|tool| tool.exposed).collect();
     assert_eq!(names.len(), 26);
     assert_eq!(bench.service.find_tool_provider("plain__echo"), Some(good));
     assert_eq!(bench.service.find_tool_provider("plain-2__echo"), Some(twin));
     assert_eq!(bench.text(twin, "echo", json!({"text": "twin"})).await, "twin");
     bench.service.shutdown_all().await.unwrap();
-    assert_eq!((bench.status(good), bench.status(twin)), (McpStatus::Stopped, McpStatus::Stopped));
+    assert_eq!(
+        (bench.status(good), bench.status(twin)),
+        (ManagedServerStatus::Stopped, ManagedServerStatus::Stopped)
+    );
     bench.assert_nothing_left();
 }
 
@@ -81,7 +87,10 @@ async fn variables_and_secrets_arrive_and_secrets_are_not_told() {
     let failure = bench.service.start(id).await.unwrap_err();
     assert_eq!(failure.code, RefusalCode::ValidationError);
     assert!(failure.message.starts_with("Missing required credentials: API_KEY"), "{failure}");
-    assert_eq!(bench.status(id), McpStatus::NeedsCredentials { missing: vec!["API_KEY".to_owned()] });
+    assert_eq!(
+        bench.status(id),
+        ManagedServerStatus::NeedsCredentials { missing: vec!["API_KEY".to_owned()] }
+    );
     assert!(bench.processes().is_empty());
 
     bench.service.set_secret(id, "API_KEY", &Secret::new("hunter2-hunter2").unwrap()).unwrap();
@@ -111,10 +120,10 @@ async fn variables_and_secrets_arrive_and_secrets_are_not_told() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_disabled_or_unknown_is_not_touched() {
     let bench = McpServiceFixture::new();
-    let id = bench.add(McpConfig { enabled: false, ..fixture("plain") });
-    assert_eq!(bench.status(id), McpStatus::Disabled);
+    let id = bench.add(ManagedServerConfig { enabled: false, ..fixture("plain") });
+    assert_eq!(bench.status(id), ManagedServerStatus::Disabled);
     assert_eq!(bench.service.start(id).await.unwrap_err().code, RefusalCode::Conflict);
-    assert_eq!(bench.status(id), McpStatus::Disabled);
+    assert_eq!(bench.status(id), ManagedServerStatus::Disabled);
     assert!(bench.processes().is_empty());
     let nobody = Uuid::new_v4();
     assert_eq!(bench.call(nobody, "echo", json!({})).await.unwrap_err().code, RefusalCode::NotFound);
@@ -127,7 +136,8 @@ async fn what_is_disabled_or_unknown_is_not_touched() {
 #[tokio::test]
 async fn what_is_not_valid_is_not_saved() {
     let bench = McpServiceFixture::new();
-    let failure = bench.service.create(McpConfig { name: " ".to_owned(), ..fixture("plain") }).unwrap_err();
+    let failure =
+        bench.service.create(ManagedServerConfig { name: " ".to_owned(), ..fixture("plain") }).unwrap_err();
     assert_eq!((failure.code, failure.field.as_deref()), (RefusalCode::ValidationError, Some("name")));
     assert_eq!(failure.message, "Name is required");
     let mut config = fixture("plain");
@@ -141,8 +151,9 @@ async fn what_is_not_valid_is_not_saved() {
     assert!(bench.service.list().is_empty() && bench.reopened().list().is_empty());
     let json = serde_json::to_value(&failure).unwrap();
     assert_eq!(json["code"], "VALIDATION_ERROR");
-    let missing = McpConfig::from_json(&json!({"name": "x", "package": {"type": "npm", "identifier": "y"}}))
-        .unwrap_err();
+    let missing =
+        ManagedServerConfig::from_json(&json!({"name": "x", "package": {"type": "npm", "identifier": "y"}}))
+            .unwrap_err();
     assert_eq!(
         (missing.message.as_str(), missing.field.as_deref()),
         ("Transport required", Some("transport"))
@@ -152,18 +163,18 @@ async fn what_is_not_valid_is_not_saved() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_toggle_that_fails_is_taken_back() {
     let bench = McpServiceFixture::new();
-    let bad = bench.add(McpConfig { enabled: false, ..fixture("ends") });
+    let bad = bench.add(ManagedServerConfig { enabled: false, ..fixture("ends") });
     assert_eq!(bench.service.toggle(bad, true).await.unwrap_err().code, RefusalCode::ServiceUnavailable);
     assert!(!bench.service.get(bad).unwrap().enabled);
     assert!(!bench.reopened().get(bad).unwrap().enabled);
-    assert_eq!(bench.status(bad), McpStatus::Disabled);
+    assert_eq!(bench.status(bad), ManagedServerStatus::Disabled);
     assert!(bench.service.details(bad).unwrap().last_failure.is_some());
 
-    let good = bench.add(McpConfig { enabled: false, ..fixture("plain") });
+    let good = bench.add(ManagedServerConfig { enabled: false, ..fixture("plain") });
     bench.service.toggle(good, true).await.unwrap();
     assert!(bench.status(good).is_connected() && bench.reopened().get(good).unwrap().enabled);
     bench.service.toggle(good, false).await.unwrap();
-    assert_eq!(bench.status(good), McpStatus::Disabled);
+    assert_eq!(bench.status(good), ManagedServerStatus::Disabled);
     bench.assert_nothing_left();
 }
 
@@ -174,7 +185,7 @@ async fn a_change_of_what_runs_starts_it_anew_and_other_changes_do_not() {
     let before = bench.text(id, "calls", json!({})).await;
     assert_eq!(before, r#"{"calls": 1}"#);
     let config = bench.service.get(id).unwrap();
-    bench.service.update(McpConfig { name: "Renamed".to_owned(), ..config.clone() }).unwrap();
+    bench.service.update(ManagedServerConfig { name: "Renamed".to_owned(), ..config.clone() }).unwrap();
     assert_eq!(bench.text(id, "calls", json!({})).await, r#"{"calls": 2}"#);
     assert_eq!(
         bench.service.find_tool_provider("plain__echo"),
@@ -186,10 +197,12 @@ async fn a_change_of_what_runs_starts_it_anew_and_other_changes_do_not() {
     bench.service.update(other).unwrap();
     bench
         .until("it has been started anew", |service| {
-            matches!(service.status(id), Some(McpStatus::Starting { .. }))
+            matches!(service.status(id), Some(ManagedServerStatus::Starting { .. }))
         })
         .await;
-    bench.until("it runs", |service| matches!(service.status(id), Some(McpStatus::Running { .. }))).await;
+    bench
+        .until("it runs", |service| matches!(service.status(id), Some(ManagedServerStatus::Running { .. })))
+        .await;
     assert_eq!(bench.text(id, "env", json!({"name": "NEW"})).await, "yes");
     // A disabled tool is neither listed nor called.
     let mut off = bench.service.get(id).unwrap();
@@ -247,7 +260,7 @@ async fn servers_of_other_programs_are_taken_over_with_their_secrets_and_without
     );
     assert_eq!(bench.service.list().len(), 1, "nothing was kept");
     // In a manual configuration it may be given later.
-    referring.source = upstreams::McpSource::Manual;
+    referring.source = upstreams::ManagedServerSource::Manual;
     let later = bench.service.create_with_secrets(referring, &[]).unwrap();
     bench.service.delete(later.id).unwrap();
     let secrets = [("KEY".to_owned(), Secret::new("hunter3-hunter3").unwrap())];

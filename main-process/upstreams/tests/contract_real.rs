@@ -24,14 +24,14 @@ use test_support::{
     requirements::{PACKAGES, mcp_servers},
 };
 use upstreams::{
-    EnvVarConfig, HttpAuth, McpConfig, McpPackageType, McpServiceSetup, McpSource, McpStatus, Secret,
-    ServerStartPhase,
+    EnvVarConfig, HttpAuth, ManagedServerConfig, ManagedServerSource, ManagedServerStatus,
+    ManagedServersSetup, McpPackageType, Secret, ServerStartPhase,
 };
 use uuid::Uuid;
 
 /// A server and a call that shows that it works.
 struct Real {
-    config: McpConfig,
+    config: ManagedServerConfig,
     tool: &'static str,
     arguments: Value,
     /// A text that the answer contains.
@@ -47,8 +47,8 @@ struct All {
     _fastmcp: KilledOnDrop,
 }
 
-fn named(name: &str, config: McpConfig) -> McpConfig {
-    McpConfig { name: name.to_owned(), ..config }
+fn named(name: &str, config: ManagedServerConfig) -> ManagedServerConfig {
+    ManagedServerConfig { name: name.to_owned(), ..config }
 }
 
 fn fastmcp(folder: &Path, token: Option<&str>) -> (KilledOnDrop, String) {
@@ -95,7 +95,13 @@ fn all() -> Option<All> {
     let git = python_server(&folder, "mcp-server-git", &["--repository", &path]);
     add(named("git", git), "git_status", json!({"repo_path": path}), "Repository status", 1);
     let (serving, url) = fastmcp(&folder, None);
-    add(McpConfig::http("fastmcp", &url, HttpAuth::None), "echo", json!({"text": "hello"}), "hello", 0);
+    add(
+        ManagedServerConfig::http("fastmcp", &url, HttpAuth::None),
+        "echo",
+        json!({"text": "hello"}),
+        "hello",
+        0,
+    );
     Some(All { bench, real, _fastmcp: serving })
 }
 
@@ -105,7 +111,7 @@ async fn mc_t1_t2_t3_t4_t9_each_is_started_used_and_stopped_and_its_status_is_tr
     for Real { config, tool, arguments, answers, processes } in real {
         let name = config.name.clone();
         let id = bench.add(config);
-        assert_eq!(bench.status(id), McpStatus::Stopped, "{name}");
+        assert_eq!(bench.status(id), ManagedServerStatus::Stopped, "{name}");
         assert!(bench.processes().is_empty(), "{name}");
         bench.service.start(id).await.unwrap_or_else(|failure| panic!("{name}: {failure:?}"));
         // T1: its processes run; T9: the status reports it.
@@ -116,13 +122,15 @@ async fn mc_t1_t2_t3_t4_t9_each_is_started_used_and_stopped_and_its_status_is_tr
             bench.processes()
         );
         assert!(
-            matches!(bench.status(id), McpStatus::NeedsApproval { .. }),
+            matches!(bench.status(id), ManagedServerStatus::NeedsApproval { .. }),
             "{name}: {:?}",
             bench.status(id)
         );
         // T3.
         bench.service.approve_all(id).unwrap();
-        let McpStatus::Running { tools } = bench.status(id) else { panic!("{name}: {:?}", bench.status(id)) };
+        let ManagedServerStatus::Running { tools } = bench.status(id) else {
+            panic!("{name}: {:?}", bench.status(id))
+        };
         let slug = bench.service.get(id).unwrap().slug;
         assert!(tools.contains(&format!("{slug}__{tool}")), "{name}: {tools:?}");
         assert_eq!(bench.service.available_tools().len(), tools.len(), "{name}");
@@ -132,7 +140,7 @@ async fn mc_t1_t2_t3_t4_t9_each_is_started_used_and_stopped_and_its_status_is_tr
         // T2.
         bench.service.stop(id).await.unwrap();
         assert_eq!(bench.processes(), Vec::<String>::new(), "{name}");
-        assert_eq!(bench.status(id), McpStatus::Stopped, "{name}");
+        assert_eq!(bench.status(id), ManagedServerStatus::Stopped, "{name}");
         assert!(bench.service.available_tools().is_empty(), "{name}");
         let failure = bench.call(id, tool, arguments).await.unwrap_err();
         assert_eq!(failure.code, RefusalCode::ServiceUnavailable, "{name}");
@@ -154,7 +162,7 @@ async fn mc_t5_t8_a_failed_one_does_not_block_others_and_shutdown_stops_all() {
     bench
         .until("all others run and the failing one is given up", |service| {
             ids.iter().all(|&id| service.status(id).unwrap().is_connected())
-                && matches!(service.status(failing), Some(McpStatus::Error { .. }))
+                && matches!(service.status(failing), Some(ManagedServerStatus::Error { .. }))
         })
         .await;
     for (id, Real { tool, arguments, answers, .. }) in ids.iter().zip(real) {
@@ -166,7 +174,7 @@ async fn mc_t5_t8_a_failed_one_does_not_block_others_and_shutdown_stops_all() {
     assert!(bench.service.available_tools().iter().all(|tool| tool.server != failing));
     bench.service.shutdown_all().await.unwrap();
     assert_eq!(bench.processes(), Vec::<String>::new());
-    assert!(ids.iter().all(|&id| bench.status(id) == McpStatus::Stopped));
+    assert!(ids.iter().all(|&id| bench.status(id) == ManagedServerStatus::Stopped));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -178,7 +186,10 @@ async fn mc_t6_t7_variables_are_set_and_secrets_come_from_the_store() {
     config.env_vars.insert("API_KEY".to_owned(), EnvVarConfig::secret("API_KEY", "somewhere"));
     let id = bench.add(config);
     assert_eq!(bench.service.start(id).await.unwrap_err().code, RefusalCode::ValidationError);
-    assert_eq!(bench.status(id), McpStatus::NeedsCredentials { missing: vec!["API_KEY".to_owned()] });
+    assert_eq!(
+        bench.status(id),
+        ManagedServerStatus::NeedsCredentials { missing: vec!["API_KEY".to_owned()] }
+    );
     bench.service.set_secret(id, "API_KEY", &Secret::new("hunter2-hunter2").unwrap()).unwrap();
     bench.service.start(id).await.unwrap();
     bench.service.approve_all(id).unwrap();
@@ -188,7 +199,7 @@ async fn mc_t6_t7_variables_are_set_and_secrets_come_from_the_store() {
     assert!(told.contains("API_KEY") && told.contains("[redacted]") && !told.contains("hunter2"), "{told}");
     let (_serving, url) = fastmcp(&folder, Some("letmein-please"));
     let auth = HttpAuth::Bearer { secret_ref: "somewhere-else".to_owned() };
-    let guarded = bench.add(McpConfig::http("guarded", &url, auth));
+    let guarded = bench.add(ManagedServerConfig::http("guarded", &url, auth));
     assert_eq!(bench.service.start(guarded).await.unwrap_err().code, RefusalCode::ValidationError);
     bench.service.set_secret(guarded, "auth", &Secret::new("letmein-please").unwrap()).unwrap();
     bench.service.start(guarded).await.unwrap();
@@ -201,13 +212,13 @@ async fn mc_nt1_nt2_nt3_nt4_what_must_not_be_done_is_not_done_with_any_of_them()
     for Real { config, tool, arguments, .. } in real {
         let name = config.name.clone();
         // NT1.
-        let id = bench.add(McpConfig { enabled: false, id: Uuid::new_v4(), ..config.clone() });
+        let id = bench.add(ManagedServerConfig { enabled: false, id: Uuid::new_v4(), ..config.clone() });
         assert_eq!(bench.service.start(id).await.unwrap_err().code, RefusalCode::Conflict, "{name}");
-        assert_eq!(bench.status(id), McpStatus::Disabled, "{name}");
+        assert_eq!(bench.status(id), ManagedServerStatus::Disabled, "{name}");
         assert!(bench.processes().is_empty(), "{name}");
         bench.service.delete(id).unwrap();
         // NT2: also while a server that has the tool runs.
-        let id = bench.running(McpConfig { id: Uuid::new_v4(), ..config.clone() }).await;
+        let id = bench.running(ManagedServerConfig { id: Uuid::new_v4(), ..config.clone() }).await;
         let nobody = Uuid::new_v4();
         assert_eq!(
             bench.call(nobody, tool, arguments).await.unwrap_err().code,
@@ -217,7 +228,7 @@ async fn mc_nt1_nt2_nt3_nt4_what_must_not_be_done_is_not_done_with_any_of_them()
         bench.service.delete(id).unwrap();
         bench.service.shutdown_all().await.unwrap();
         // NT3.
-        let nameless = McpConfig { id: Uuid::new_v4(), name: " ".to_owned(), ..config.clone() };
+        let nameless = ManagedServerConfig { id: Uuid::new_v4(), name: " ".to_owned(), ..config.clone() };
         let failure = bench.service.create(nameless).unwrap_err();
         assert_eq!(
             (failure.code, failure.field.as_deref()),
@@ -225,14 +236,14 @@ async fn mc_nt1_nt2_nt3_nt4_what_must_not_be_done_is_not_done_with_any_of_them()
             "{name}"
         );
         // NT4.
-        let mut asking = McpConfig { id: Uuid::new_v4(), ..config };
-        asking.source = McpSource::Official { name: name.clone(), version: "1".to_owned() };
+        let mut asking = ManagedServerConfig { id: Uuid::new_v4(), ..config };
+        asking.source = ManagedServerSource::Official { name: name.clone(), version: "1".to_owned() };
         let field = match &mut asking.transport {
-            upstreams::McpServerTransport::Http { auth, .. } => {
+            upstreams::ManagedServerTransport::Http { auth, .. } => {
                 *auth = HttpAuth::Bearer { secret_ref: "not-there".to_owned() };
                 "transport.auth"
             }
-            upstreams::McpServerTransport::Stdio => {
+            upstreams::ManagedServerTransport::Stdio => {
                 asking.env_vars.insert("TOKEN".to_owned(), EnvVarConfig::secret("TOKEN", "not-there"));
                 "env_vars.TOKEN"
             }
@@ -253,7 +264,7 @@ async fn mc_nt1_nt2_nt3_nt4_what_must_not_be_done_is_not_done_with_any_of_them()
 fn at_home() -> (McpServiceFixture, tempfile::TempDir) {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().to_owned();
-    let bench = McpServiceFixture::with(|setup: &mut McpServiceSetup| {
+    let bench = McpServiceFixture::with(|setup: &mut ManagedServersSetup| {
         for (name, value) in &mut setup.environment {
             if name == "HOME" {
                 *value = path.clone().into_os_string();
@@ -265,11 +276,11 @@ fn at_home() -> (McpServiceFixture, tempfile::TempDir) {
 
 /// Starts a server and checks that its package is fetched first. Prints a message and returns `None` when the package
 /// is not available.
-async fn fetched_and_started(bench: &McpServiceFixture, config: McpConfig) -> Option<Uuid> {
+async fn fetched_and_started(bench: &McpServiceFixture, config: ManagedServerConfig) -> Option<Uuid> {
     let id = bench.add(config);
     let service = bench.service.clone();
     let starting = tokio::spawn(async move { service.start(id).await });
-    let installing = McpStatus::Starting { phase: ServerStartPhase::Installing };
+    let installing = ManagedServerStatus::Starting { phase: ServerStartPhase::Installing };
     bench.until("it is being fetched", |service| service.status(id).as_ref() == Some(&installing)).await;
     match starting.await.unwrap() {
         Ok(()) => Some(id),
@@ -305,7 +316,7 @@ async fn an_npm_package_is_fetched_by_npx_and_started_without_the_network() {
     let (bench, _home) = at_home();
     let package = "@modelcontextprotocol/server-sequential-thinking";
     let identifier = format!("{package}@{}", version_of("@modelcontextprotocol/server-everything"));
-    let config = McpConfig::stdio("thinking", McpPackageType::Npm, &identifier);
+    let config = ManagedServerConfig::stdio("thinking", McpPackageType::Npm, &identifier);
     let Some(id) = fetched_and_started(&bench, config).await else { return };
     bench.service.approve_all(id).unwrap();
     let thought =
@@ -328,7 +339,7 @@ async fn a_pypi_package_is_fetched_into_an_environment_of_its_own_and_started_th
     let (bench, _home) = at_home();
     let wanted = include_str!("servers/requirements.txt");
     let identifier = wanted.lines().find(|line| line.starts_with("mcp-server-time")).unwrap().trim();
-    let mut config = McpConfig::stdio("time", McpPackageType::Pypi, identifier);
+    let mut config = ManagedServerConfig::stdio("time", McpPackageType::Pypi, identifier);
     config.package.runtime_hint = Some("venv".to_owned());
     config.args = vec!["--local-timezone=UTC".to_owned()];
     let Some(id) = fetched_and_started(&bench, config).await else { return };

@@ -16,7 +16,7 @@ use std::{
     thread,
 };
 use upstreams::{
-    ManifestFolder, ManifestReport, ManifestSource, McpConfig, Secret, ToolPolicy, ToolSettings,
+    ManagedServerConfig, ManifestFolder, ManifestReport, ManifestSource, Secret, ToolPolicy, ToolSettings,
 };
 
 struct Files {
@@ -441,7 +441,7 @@ async fn an_upstream_tool_under_a_safer_name_and_schema() {
     let config = files.bench.service.get(id).unwrap();
     let tools =
         [("echo".to_owned(), ToolSettings { policy: ToolPolicy::Deny, ..ToolSettings::default() })].into();
-    files.bench.service.update(McpConfig { tools, ..config }).unwrap();
+    files.bench.service.update(ManagedServerConfig { tools, ..config }).unwrap();
     files.write("user/safer.json", &json!({"id": "safer", "implementation": {"type": "upstream", "server": "plain", "tools": {"greet": "echo"}},
         "tools": [{"name": "greet", "inputSchema": {"type": "object", "properties": {"text": {"enum": ["hello", "hi"]}}, "required": ["text"]}}]}));
     files.load();

@@ -9,10 +9,10 @@ use serde_json::json;
 use shared_protocol::RefusalCode;
 use std::time::Duration;
 use test_support::wait_until_async;
-use upstreams::{EnvVarConfig, McpConfig, McpStatus, SERVER_BACKOFF, ToolApprovalState};
+use upstreams::{EnvVarConfig, ManagedServerConfig, ManagedServerStatus, SERVER_BACKOFF, ToolApprovalState};
 
-fn is_running(status: Option<McpStatus>) -> bool {
-    matches!(status, Some(McpStatus::Running { .. }))
+fn is_running(status: Option<ManagedServerStatus>) -> bool {
+    matches!(status, Some(ManagedServerStatus::Running { .. }))
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -39,12 +39,16 @@ async fn who_crashes_again_and_again_is_given_up_until_a_person_starts_it() {
     let id = bench.add(fixture("ends"));
     bench.service.launch_enabled();
     bench
-        .until("it is backing off", |service| matches!(service.status(id), Some(McpStatus::Backoff { .. })))
+        .until("it is backing off", |service| {
+            matches!(service.status(id), Some(ManagedServerStatus::Backoff { .. }))
+        })
         .await;
     bench
-        .until("it is given up", |service| matches!(service.status(id), Some(McpStatus::Error { .. })))
+        .until("it is given up", |service| {
+            matches!(service.status(id), Some(ManagedServerStatus::Error { .. }))
+        })
         .await;
-    let McpStatus::Error { message } = bench.status(id) else { panic!("{:?}", bench.status(id)) };
+    let ManagedServerStatus::Error { message } = bench.status(id) else { panic!("{:?}", bench.status(id)) };
     for part in ["exited with code 3", "cannot work like this", "Gave up after 3 attempts"] {
         assert!(message.contains(part), "{message}");
     }
@@ -114,11 +118,11 @@ async fn the_stubborn_and_their_children_are_killed() {
         let id = bench.running(fixture(mode)).await;
         bench.assert_processes(if mode == "grandchild" { 2 } else { 1 });
         bench.service.stop(id).await.unwrap();
-        assert_eq!(bench.status(id), McpStatus::Stopped);
+        assert_eq!(bench.status(id), ManagedServerStatus::Stopped);
         bench.assert_nothing_left();
     }
     // Also when the server exits by itself and leaves a child.
-    let id = bench.running(McpConfig { name: "orphans".to_owned(), ..fixture("grandchild") }).await;
+    let id = bench.running(ManagedServerConfig { name: "orphans".to_owned(), ..fixture("grandchild") }).await;
     bench.call(id, "crash", json!({})).await.unwrap_err();
     let fell = |line: &String| line.contains("exited with code 7");
     bench.until("its fall is in the log", |service| service.log(id).unwrap().0.iter().any(fell)).await;
@@ -146,7 +150,7 @@ async fn other_versions_are_refused_by_name_and_old_servers_are_asked_in_their_o
     let failure = bench.service.start(id).await.unwrap_err();
     assert_eq!(failure.code, RefusalCode::UnsupportedCapability);
     assert!(failure.message.contains("1999-01-01") && failure.message.contains("2025-11-25"), "{failure}");
-    assert!(matches!(bench.status(id), McpStatus::Error { .. }));
+    assert!(matches!(bench.status(id), ManagedServerStatus::Error { .. }));
     let old = bench.running(fixture("ends-at-discover")).await;
     assert_eq!(bench.text(old, "echo", json!({"text": "hello"})).await, "hello");
     assert_eq!(bench.service.details(old).unwrap().protocol.as_deref(), Some("2025-11-25"));
@@ -195,14 +199,14 @@ async fn a_changed_tool_is_hidden_until_a_person_has_seen_the_difference() {
     config.env_vars.insert("LISTS".to_owned(), EnvVarConfig::plain("LISTS", &lists.to_string_lossy()));
     let id = bench.add(config);
     bench.service.start(id).await.unwrap();
-    assert!(matches!(bench.status(id), McpStatus::NeedsApproval { .. }));
+    assert!(matches!(bench.status(id), ManagedServerStatus::NeedsApproval { .. }));
     assert!(bench.service.available_tools().is_empty());
     assert_eq!(bench.call(id, "echo", json!({"text": "x"})).await.unwrap_err().code, RefusalCode::Conflict);
     bench.service.approve_all(id).unwrap();
     assert_eq!(bench.service.find_tool_provider("plain__echo"), Some(id));
     assert!(bench.service.available_tools().iter().all(|tool| tool.exposed.len() <= 64));
 
-    let tool = |service: &upstreams::McpService, name: &str| {
+    let tool = |service: &upstreams::ManagedServersService, name: &str| {
         service.tools(id).into_iter().find(|tool| tool.name == name)
     };
     bench.call(id, "change", json!({})).await.unwrap();
@@ -228,7 +232,7 @@ async fn twenty_start_at_once_and_one_that_is_stuck_holds_up_none() {
     let bench = McpServiceFixture::with(|setup| setup.backoff = SERVER_BACKOFF);
     let stuck = bench.add(fixture("silent"));
     let others: Vec<_> = (0..19)
-        .map(|number| bench.add(McpConfig { name: format!("plain {number}"), ..fixture("plain") }))
+        .map(|number| bench.add(ManagedServerConfig { name: format!("plain {number}"), ..fixture("plain") }))
         .collect();
     bench.service.launch_enabled();
     bench
@@ -236,7 +240,7 @@ async fn twenty_start_at_once_and_one_that_is_stuck_holds_up_none() {
             others.iter().all(|&id| service.status(id).unwrap().is_connected())
         })
         .await;
-    assert!(matches!(bench.status(stuck), McpStatus::Starting { .. }), "{:?}", bench.status(stuck));
+    assert!(matches!(bench.status(stuck), ManagedServerStatus::Starting { .. }), "{:?}", bench.status(stuck));
     assert_eq!(bench.processes().len(), 20);
     bench.ends_clean().await;
 }
@@ -252,17 +256,19 @@ async fn a_handshake_has_a_time_and_a_start_can_be_stopped() {
     assert!(failure.message.starts_with("Handshake timed out"), "{failure}");
     bench.assert_nothing_left();
 
-    let slow = bench.add(McpConfig { name: "slow".to_owned(), ..fixture("silent") });
+    let slow = bench.add(ManagedServerConfig { name: "slow".to_owned(), ..fixture("silent") });
     let service = bench.service.clone();
     let starting = tokio::spawn(async move { service.start(slow).await });
     bench
-        .until("it is starting", |service| matches!(service.status(slow), Some(McpStatus::Starting { .. })))
+        .until("it is starting", |service| {
+            matches!(service.status(slow), Some(ManagedServerStatus::Starting { .. }))
+        })
         .await;
     bench.until_processes(1).await;
     bench.service.stop(slow).await.unwrap();
     assert_eq!(bench.processes(), Vec::<String>::new(), "whoever was answered finds nothing left");
     assert_eq!(starting.await.unwrap().unwrap_err().code, RefusalCode::Conflict);
-    assert_eq!(bench.status(slow), McpStatus::Stopped);
+    assert_eq!(bench.status(slow), ManagedServerStatus::Stopped);
     // A server deleted during its start: shutdown waits for it, too.
     let service = bench.service.clone();
     let starting = tokio::spawn(async move { service.start(slow).await });

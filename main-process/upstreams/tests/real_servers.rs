@@ -8,7 +8,7 @@ use serde_json::json;
 use shared_protocol::RefusalCode;
 use std::{path::Path, process::Command};
 use test_support::{free_port, requirements::mcp_servers, wait_until_async};
-use upstreams::{EnvVarConfig, HttpAuth, McpConfig, McpStatus, Secret};
+use upstreams::{EnvVarConfig, HttpAuth, ManagedServerConfig, ManagedServerStatus, Secret};
 
 fn protocol(bench: &McpServiceFixture, id: uuid::Uuid) -> String {
     bench.service.details(id).unwrap().protocol.unwrap()
@@ -47,8 +47,10 @@ async fn filesystem_twice_and_memory() {
         std::fs::create_dir(&root).unwrap();
         std::fs::write(root.join("note.txt"), format!("this is {name}")).unwrap();
         let root = root.to_str().unwrap();
-        let config =
-            McpConfig { name: "Files".to_owned(), ..node_server(&folder, "mcp-server-filesystem", &[root]) };
+        let config = ManagedServerConfig {
+            name: "Files".to_owned(),
+            ..node_server(&folder, "mcp-server-filesystem", &[root])
+        };
         files.push((bench.running(config).await, format!("{root}/note.txt")));
     }
     for (id, path) in &files {
@@ -101,8 +103,9 @@ async fn fastmcp_over_http_with_and_without_a_token() {
     let script = script.to_str().unwrap();
     let port = free_port();
     let serving = serve(&python, &[script, &port.to_string()], port);
-    let id =
-        bench.running(McpConfig::http("open", &format!("http://127.0.0.1:{port}/mcp"), HttpAuth::None)).await;
+    let id = bench
+        .running(ManagedServerConfig::http("open", &format!("http://127.0.0.1:{port}/mcp"), HttpAuth::None))
+        .await;
     assert_eq!(protocol(&bench, id), "2026-07-28");
     assert_eq!(
         bench.call(id, "add", json!({"a": 2, "b": 3})).await.unwrap()["structuredContent"]["result"],
@@ -124,10 +127,13 @@ async fn fastmcp_over_http_with_and_without_a_token() {
     let port = free_port();
     let _guarded = serve(&python, &[script, &port.to_string(), "letmein-please"], port);
     let url = format!("http://127.0.0.1:{port}/mcp");
-    let guarded = bench.add(McpConfig::http("guarded", &url, HttpAuth::None));
+    let guarded = bench.add(ManagedServerConfig::http("guarded", &url, HttpAuth::None));
     let failure = bench.service.start(guarded).await.unwrap_err();
     assert!(failure.message.contains("rejected the credentials"), "{failure}");
-    assert_eq!(bench.status(guarded), McpStatus::NeedsCredentials { missing: vec!["auth".to_owned()] });
+    assert_eq!(
+        bench.status(guarded),
+        ManagedServerStatus::NeedsCredentials { missing: vec!["auth".to_owned()] }
+    );
     bench.service.set_secret(guarded, "auth", &Secret::new("letmein-please").unwrap()).unwrap();
     bench.service.start(guarded).await.unwrap();
     bench.service.approve_all(guarded).unwrap();
@@ -146,7 +152,7 @@ async fn everything_over_http_in_the_older_era_survives_a_lost_session() {
     let port = free_port();
     let serving = serve(&program, &["streamableHttp"], port);
     let id = bench
-        .running(McpConfig::http("older", &format!("http://127.0.0.1:{port}/mcp"), HttpAuth::None))
+        .running(ManagedServerConfig::http("older", &format!("http://127.0.0.1:{port}/mcp"), HttpAuth::None))
         .await;
     assert_eq!(protocol(&bench, id), "2025-11-25");
     assert_eq!(bench.text(id, "echo", json!({"message": "one"})).await, "Echo: one");
@@ -165,9 +171,9 @@ async fn everything_over_http_in_the_older_era_survives_a_lost_session() {
 async fn nobody_there_says_so() {
     let bench = McpServiceFixture::new();
     let url = format!("http://127.0.0.1:{}/mcp", free_port());
-    let id = bench.add(McpConfig::http("nobody", &url, HttpAuth::None));
+    let id = bench.add(ManagedServerConfig::http("nobody", &url, HttpAuth::None));
     let failure = bench.service.start(id).await.unwrap_err();
     assert_eq!(failure.code, RefusalCode::NetworkError);
     assert!(failure.message.contains("refused"), "{failure}");
-    assert!(matches!(bench.status(id), McpStatus::Error { .. }));
+    assert!(matches!(bench.status(id), ManagedServerStatus::Error { .. }));
 }

@@ -37,7 +37,7 @@ pub const SLOT: &str = "slot";
 const CHILDREN: &str = "children";
 
 #[derive(Debug, Default)]
-pub(super) struct ComponentShelf {
+pub(super) struct WorkspaceComponents {
     library: ComponentLibrary,
     /// For previews; replaced when a component changes.
     view: Arc<Vec<ComponentView>>,
@@ -48,7 +48,7 @@ pub(super) fn is_component(path: &SourcePath) -> bool {
     path.as_str().rsplit_once('/').is_some_and(|(folder, name)| folder == FOLDER && is_component_file(name))
 }
 
-impl ComponentShelf {
+impl WorkspaceComponents {
     pub(super) fn view(&self) -> &Arc<Vec<ComponentView>> {
         &self.view
     }

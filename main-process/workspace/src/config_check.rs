@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use shared_protocol::{Refusal, RefusalCode, messages::ProblemSeverity};
 
 /// The type of a field. Null is allowed everywhere: it removes the field.
-enum FieldType {
+enum ConfigFieldType {
     Text,
     TextList,
     Flag,
@@ -18,23 +18,23 @@ enum FieldType {
     /// Any TOML value.
     Any,
     /// A table with these keys and no others.
-    Table(&'static [(&'static str, FieldType)]),
+    Table(&'static [(&'static str, ConfigFieldType)]),
     /// A table whose keys are names that people choose.
-    Named(&'static FieldType),
+    Named(&'static ConfigFieldType),
     /// A table whose keys are boards.
-    Boards(&'static FieldType),
+    Boards(&'static ConfigFieldType),
     /// Arguments by provider. Those of the providers in the catalogue are known.
     Providers,
     /// Arguments of a provider by their type: these names, and others that a later version of it may have.
-    Arguments(&'static [(FieldType, &'static str)]),
+    Arguments(&'static [(ConfigFieldType, &'static str)]),
 }
 
-use FieldType::{
+use ConfigFieldType::{
     Any, Arguments, BackendType, Boards, Currency, Flag, Named, Number, Providers, Table, Text, TextList,
     VersionConstraint,
 };
 
-static PROJECT: FieldType = Table(&[
+static PROJECT: ConfigFieldType = Table(&[
     ("name", Text),
     ("description", Text),
     ("modules", TextList),
@@ -43,9 +43,9 @@ static PROJECT: FieldType = Table(&[
     ("infrastructure", Table(&INFRASTRUCTURE)),
 ]);
 
-static TYPE: FieldType = Table(&[("disabled", Flag), ("title", Text), ("props", Named(&PROP))]);
+static TYPE: ConfigFieldType = Table(&[("disabled", Flag), ("title", Text), ("props", Named(&PROP))]);
 
-static PROP: FieldType = Table(&[
+static PROP: ConfigFieldType = Table(&[
     ("label", Text),
     ("description", Text),
     ("group", Text),
@@ -57,7 +57,7 @@ static PROP: FieldType = Table(&[
     ("options", TextList),
 ]);
 
-static INFRASTRUCTURE: [(&str, FieldType); 9] = [
+static INFRASTRUCTURE: [(&str, ConfigFieldType); 9] = [
     ("tags", Named(&Text)),
     ("naming", Table(&[("template", Text), ("env", Text), ("region", Text), ("org", Text)])),
     ("backend", Table(&[("type", BackendType), ("config", Named(&Any))])),
@@ -69,15 +69,15 @@ static INFRASTRUCTURE: [(&str, FieldType); 9] = [
     ("boards", Boards(&BOARD)),
 ];
 
-static BOARD: FieldType = Table(&INFRASTRUCTURE);
+static BOARD: ConfigFieldType = Table(&INFRASTRUCTURE);
 
 /// The backends of Terraform and OpenTofu.
 const BACKENDS: [&str; 12] =
     ["local", "remote", "azurerm", "consul", "cos", "gcs", "http", "kubernetes", "oci", "oss", "pg", "s3"];
 
-static OTHER_PROVIDER: FieldType = Named(&Any);
+static OTHER_PROVIDER: ConfigFieldType = Named(&Any);
 
-static AWS: FieldType = Arguments(&[
+static AWS: ConfigFieldType = Arguments(&[
     (
         Text,
         "source region profile access_key secret_key token custom_ca_bundle \
@@ -99,7 +99,7 @@ static AWS: FieldType = Arguments(&[
     (Number, "max_retries token_bucket_rate_limiter_capacity"),
 ]);
 
-static AZURERM: FieldType = Arguments(&[
+static AZURERM: ConfigFieldType = Arguments(&[
     (
         Text,
         "source location subscription_id tenant_id client_id client_id_file_path client_secret \
@@ -147,12 +147,12 @@ impl ConfigProblem {
     }
 }
 
-struct Check<'a> {
+struct ConfigChecker<'a> {
     boards: &'a [&'a str],
     problems: Vec<ConfigProblem>,
 }
 
-impl FieldType {
+impl ConfigFieldType {
     fn describe(&self) -> String {
         match self {
             Text => "a text",
@@ -187,8 +187,8 @@ impl FieldType {
     }
 }
 
-impl Check<'_> {
-    fn check_value(&mut self, field: &FieldType, path: &str, value: &Value) {
+impl ConfigChecker<'_> {
+    fn check_value(&mut self, field: &ConfigFieldType, path: &str, value: &Value) {
         if !field.fits(value) {
             let found = match value {
                 Value::String(text) if !matches!(field, Text) => format!("{text:?}"),
@@ -255,7 +255,7 @@ impl Check<'_> {
         }
     }
 
-    fn add_unknown(&mut self, fields: &[(&str, FieldType)], path: &str, key: &str, value: &Value) {
+    fn add_unknown(&mut self, fields: &[(&str, ConfigFieldType)], path: &str, key: &str, value: &Value) {
         let near = authority::similar(key, fields.iter().map(|(name, _)| *name));
         let known: Vec<String> =
             fields.iter().map(|(name, field)| format!("{name} ({})", field.describe())).collect();
@@ -302,7 +302,7 @@ pub fn problems_of_file(text: &str, boards: &[&str]) -> Vec<ConfigProblem> {
 }
 
 fn problems(fields: &Map<String, Value>, boards: &[&str]) -> Vec<ConfigProblem> {
-    let mut check = Check { boards, problems: Vec::new() };
+    let mut check = ConfigChecker { boards, problems: Vec::new() };
     check.check_value(&PROJECT, "", &Value::Object(fields.clone()));
     check.problems
 }

@@ -2,13 +2,13 @@
 //! actor `external`.
 
 use super::{
-    Mutation, SourceEdits, SpecBundles, TimeAndSeed, Workspace,
+    Mutation, SourceFileEdits, SpecBundles, TimeAndSeed, Workspace,
     board_files::{self, BoardFiles, EnteringBoard, ForeignBoardEdit},
     error::{storage, storage_file},
     notices::NoticeTopic,
     open::names_program,
     overrides, registry, sources,
-    storage::FileContext,
+    storage::WorkspaceFileContext,
 };
 use authority::place_missing;
 use journal::{WorkspacePath, read_config};
@@ -236,7 +236,8 @@ impl Workspace {
     /// One operation for all edits of other programs.
     fn ingest_source_files(&mut self, paths: &BTreeSet<SourcePath>, moment: TimeAndSeed) -> Vec<Patch> {
         let Self { sources, storage, snapshot, notices, .. } = self;
-        let edits: SourceEdits = sources.examine(paths, &mut FileContext { storage, snapshot, notices });
+        let edits: SourceFileEdits =
+            sources.examine(paths, &mut WorkspaceFileContext { storage, snapshot, notices });
         let summary = match edits.first_key_value() {
             None => return Vec::new(),
             Some((path, _)) if edits.len() == 1 => format!("Edit of {path}"),
@@ -251,14 +252,14 @@ impl Workspace {
 
     pub(super) fn ingest_overrides(&mut self, moment: TimeAndSeed) -> Vec<Patch> {
         let Self { overrides, storage, snapshot, notices, .. } = self;
-        let found = overrides.examine(&mut FileContext { storage, snapshot, notices }, moment.time);
+        let found = overrides.examine(&mut WorkspaceFileContext { storage, snapshot, notices }, moment.time);
         let Some(found) = found else { return Vec::new() };
         let (summary, changes) = overrides.changes_of(found, snapshot);
         match self.execute_external(summary, changes, moment) {
             Ok(patches) => {
                 let Self { overrides, storage, snapshot, notices, .. } = self;
                 // Also when nothing was new: from now on the file is ours again.
-                overrides.write(&mut FileContext { storage, snapshot, notices }, moment.time);
+                overrides.write(&mut WorkspaceFileContext { storage, snapshot, notices }, moment.time);
                 patches
             }
             Err(refusal) => {

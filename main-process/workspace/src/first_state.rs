@@ -27,7 +27,7 @@ pub(super) fn first_state(
     }
     // The largest is taken as it is, and the others are added to it.
     found.sort_by_key(|file| std::cmp::Reverse(file.text.len()));
-    let mut start = FirstState { state: Snapshot::new(registry), placed: false };
+    let mut start = InitialWorkspaceState { state: Snapshot::new(registry), placed: false };
     found.retain(|file| start.add(file));
     for file in &found {
         record_text(journal, &file.path(), &file.text);
@@ -52,13 +52,13 @@ pub(super) fn first_state(
     Ok((state, found))
 }
 
-struct FirstState {
+struct InitialWorkspaceState {
     state: Snapshot,
     /// Some nodes had no position in their file.
     placed: bool,
 }
 
-impl FirstState {
+impl InitialWorkspaceState {
     fn add_source(&mut self, path: SourcePath, text: Arc<str>) {
         let change = Change::Source { path, before: None, after: Some(text) };
         if let Err(error) = self.state.apply(self.state.revision().next(), &[change]) {

@@ -2,10 +2,10 @@
 //! one write to the disk; a failed write refuses all of them and changes nothing.
 
 use super::{
-    ReviewState, SpecBundles, Workspace, error::storage, history::without_prefix, links::LinkEndSources,
-    notices::NoticeTopic, review::PendingReviewRows, storage::FileContext,
+    ReviewState, SpecBundles, Workspace, error::storage, history::without_prefix, links::TraceLinkEndSources,
+    notices::NoticeTopic, review::UnwrittenReviewRows, storage::WorkspaceFileContext,
 };
-use authority::{History, RebaseResult, Snapshot, boards_touched, decide, rebase};
+use authority::{RebaseResult, Snapshot, UndoHistory, boards_touched, decide, rebase};
 use shared_protocol::{
     Actor, Change, Command, ElementId, Operation, OperationKind, Refusal, RefusalCode, Revision,
     change::inverse,
@@ -59,10 +59,10 @@ pub struct MutationGroup<'w> {
     pub(super) workspace: &'w mut Workspace,
     pub(super) state: Snapshot,
     bundles: SpecBundles,
-    history: History,
+    history: UndoHistory,
     operations: Vec<Operation>,
     pub(super) review: ReviewState,
-    pub(super) pending: PendingReviewRows,
+    pub(super) pending: UnwrittenReviewRows,
 }
 
 impl Workspace {
@@ -73,7 +73,7 @@ impl Workspace {
             history: self.history.order.clone(),
             operations: Vec::new(),
             review: self.review.state.clone(),
-            pending: PendingReviewRows::default(),
+            pending: UnwrittenReviewRows::default(),
             workspace: self,
         }
     }
@@ -94,7 +94,7 @@ impl Workspace {
     /// Brings the parts that are derived from the snapshot in step with it.
     fn update_derived(&mut self, operations: &[Operation], bundles: SpecBundles) {
         let Self { storage, snapshot, notices, sources, overrides, components, .. } = self;
-        let mut context = FileContext { storage, snapshot, notices };
+        let mut context = WorkspaceFileContext { storage, snapshot, notices };
         sources.write_touched(operations, &mut context);
         overrides.write_touched(operations, &mut context);
         if components.update(operations, snapshot, notices) {
@@ -104,7 +104,7 @@ impl Workspace {
             self.bundles = bundles;
             self.bundles.update_notices(&mut self.notices);
         }
-        let ends = LinkEndSources { snapshot: &self.snapshot, bundles: &self.bundles };
+        let ends = TraceLinkEndSources { snapshot: &self.snapshot, bundles: &self.bundles };
         self.links.update(operations, ends, &mut self.notices);
     }
 
@@ -315,7 +315,7 @@ impl MutationGroup<'_> {
         // Operations that were lost when the journal was rebuilt cannot be undone.
         let history = match workspace.history.order == before {
             true => history,
-            false => History::from_operations(
+            false => UndoHistory::from_operations(
                 operations.iter().map(|operation| (operation.revision, operation.kind)),
             ),
         };

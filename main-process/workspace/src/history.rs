@@ -1,29 +1,29 @@
 //! The operations that undo and redo may name.
 
 use super::notices::{NoticeTopic, WorkspaceNotices};
-use authority::History;
+use authority::UndoHistory;
 use journal::Journal;
 use shared_protocol::{Operation, Revision, limits::MAX_HISTORY_OPERATIONS};
 use std::collections::BTreeMap;
 
 #[derive(Debug, Default)]
 pub(super) struct OperationHistory {
-    pub(super) order: History,
+    pub(super) order: UndoHistory,
     summaries: BTreeMap<Revision, String>,
 }
 
 impl OperationHistory {
     pub(super) fn load(journal: &Journal, notices: &mut WorkspaceNotices) -> Self {
         let log = journal.log(MAX_HISTORY_OPERATIONS).unwrap_or_else(|error| {
-            notices.set(NoticeTopic::History, format!("Earlier changes cannot be undone: {error}"));
+            notices.set(NoticeTopic::UndoHistory, format!("Earlier changes cannot be undone: {error}"));
             Vec::new()
         });
-        let order = History::from_operations(log.iter().rev().map(|entry| (entry.revision, entry.kind)));
+        let order = UndoHistory::from_operations(log.iter().rev().map(|entry| (entry.revision, entry.kind)));
         let summaries = log.into_iter().map(|entry| (entry.revision, entry.summary)).collect();
         Self { order, summaries }
     }
 
-    pub(super) fn record(&mut self, operations: &[Operation], order: History) {
+    pub(super) fn record(&mut self, operations: &[Operation], order: UndoHistory) {
         self.order = order;
         let recorded = operations.iter().map(|operation| (operation.revision, operation.summary.clone()));
         self.summaries.extend(recorded);

@@ -62,17 +62,17 @@ pub use kit::kit;
 pub use review::{AcceptedProposal, ProposalJudge, ReviewState, Reviewer, area_of};
 pub use review::{guarded_settings, names_program};
 pub use shared_protocol::messages::WorkspaceTemplate;
-pub use sources::SourceEdits;
+pub use sources::SourceFileEdits;
 pub use storage::WorkspaceOwnership;
 
 use ::bundles::BundleChangePlan;
 use ::components::Component;
 use authority::Snapshot;
 use board_files::{BoardFiles, BoardSave};
-use components::ComponentShelf;
+use components::WorkspaceComponents;
 use history::OperationHistory;
 use journal::{ProjectConfig, WorkspaceFiles, WorkspacePath};
-use links::{LinkEndSources, TraceLinkBook};
+use links::{TraceLinkEndSources, WorkspaceTraceLinks};
 use notices::{NoticeTopic, WorkspaceNotices};
 use overrides::OverrideFile;
 use review::{ProposalCosts, WorkspaceReview};
@@ -94,7 +94,7 @@ use std::{
     path::{Path, PathBuf},
     sync::Arc,
 };
-use storage::{FileContext, JournalContent, WorkspaceStorage};
+use storage::{NewJournalContent, WorkspaceFileContext, WorkspaceStorage};
 
 const PRESENCE: &str = "presence";
 
@@ -106,8 +106,8 @@ pub struct Workspace {
     boards: BoardFiles,
     sources: SourceFiles,
     overrides: OverrideFile,
-    links: TraceLinkBook,
-    components: ComponentShelf,
+    links: WorkspaceTraceLinks,
+    components: WorkspaceComponents,
     bundles: SpecBundles,
     review: WorkspaceReview,
     notices: WorkspaceNotices,
@@ -193,9 +193,9 @@ impl Workspace {
         self.storage.ownership = Some(ownership);
     }
 
-    fn storage_and_content(&mut self) -> (&mut WorkspaceStorage, JournalContent<'_>) {
+    fn storage_and_content(&mut self) -> (&mut WorkspaceStorage, NewJournalContent<'_>) {
         let Self { storage, snapshot, boards, review, history, notices, .. } = self;
-        (storage, JournalContent { snapshot, boards, review: &review.state, history, notices })
+        (storage, NewJournalContent { snapshot, boards, review: &review.state, history, notices })
     }
 
     /// Repairs what was deleted or replaced underneath, or refuses. Cheap when all is in order.
@@ -237,7 +237,7 @@ impl Workspace {
         self.storage.ensure_writable()?;
         self.ensure_storage()?;
         let Self { storage, snapshot, notices, boards, sources, overrides, .. } = self;
-        let mut context = FileContext { storage, snapshot, notices };
+        let mut context = WorkspaceFileContext { storage, snapshot, notices };
         let sources = sources.retry(&mut context);
         overrides.retry(&mut context);
         let (touched, refused) = BoardSave { boards, storage, snapshot, notices }.run()?;
@@ -299,7 +299,7 @@ impl Workspace {
     pub fn edit_sources(
         &mut self,
         summary: String,
-        edits: SourceEdits,
+        edits: SourceFileEdits,
         actor: &Actor,
         moment: TimeAndSeed,
     ) -> Result<(AppliedCommand, Vec<Patch>), Refusal> {
@@ -359,7 +359,7 @@ impl Workspace {
         actor: &Actor,
         moment: TimeAndSeed,
     ) -> Result<(AppliedCommand, Vec<Patch>), Refusal> {
-        let ends = LinkEndSources { snapshot: &self.snapshot, bundles: &self.bundles };
+        let ends = TraceLinkEndSources { snapshot: &self.snapshot, bundles: &self.bundles };
         let (summary, edits) = self.links.edit(change, moment.seed, ends)?;
         self.edit_sources(summary, edits, actor, moment)
     }

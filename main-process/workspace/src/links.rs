@@ -2,12 +2,12 @@
 //! every operation that touches one of their ends.
 
 use super::{
-    SourceEdits, SpecBundles,
+    SourceFileEdits, SpecBundles,
     notices::{NoticeTopic, WorkspaceNotices},
 };
 use authority::{
     Snapshot,
-    trace_links::{CurrentLinkEnd, TraceLinkIndex, TraceLinks, node_now},
+    trace_links::{CurrentTraceLinkEnd, TraceLinkIndex, TraceLinks, node_now},
 };
 use serde_json::Value;
 use shared_protocol::{
@@ -17,7 +17,7 @@ use shared_protocol::{
 use std::{collections::BTreeMap, sync::Arc};
 
 #[derive(Debug, Default)]
-pub(super) struct TraceLinkBook {
+pub(super) struct WorkspaceTraceLinks {
     links: TraceLinks,
     index: TraceLinkIndex,
     /// The reason why the file cannot be read.
@@ -28,18 +28,18 @@ pub(super) struct TraceLinkBook {
 
 /// The state and the bundles in which ends of links are found.
 #[derive(Clone, Copy)]
-pub(super) struct LinkEndSources<'a> {
+pub(super) struct TraceLinkEndSources<'a> {
     pub(super) snapshot: &'a Snapshot,
     pub(super) bundles: &'a SpecBundles,
 }
 
-impl TraceLinkBook {
+impl WorkspaceTraceLinks {
     pub(super) fn view(&self) -> &Arc<TraceLinksView> {
         &self.view
     }
 
     /// Reads the file and judges every link.
-    pub(super) fn read(&mut self, ends: LinkEndSources<'_>, notices: &mut WorkspaceNotices) {
+    pub(super) fn read(&mut self, ends: TraceLinkEndSources<'_>, notices: &mut WorkspaceNotices) {
         let text = ends.snapshot.source(&SourcePath::trace_links());
         let (links, problem) = match text.map(|text| TraceLinks::parse(text)) {
             None => (TraceLinks::default(), None),
@@ -59,7 +59,7 @@ impl TraceLinkBook {
     pub(super) fn update(
         &mut self,
         operations: &[Operation],
-        ends: LinkEndSources<'_>,
+        ends: TraceLinkEndSources<'_>,
         notices: &mut WorkspaceNotices,
     ) {
         let changes = operations.iter().flat_map(|operation| &operation.changes);
@@ -88,8 +88,8 @@ impl TraceLinkBook {
         &self,
         change: &TraceLinkChange,
         seed: u64,
-        ends: LinkEndSources<'_>,
-    ) -> Result<(String, SourceEdits), Refusal> {
+        ends: TraceLinkEndSources<'_>,
+    ) -> Result<(String, SourceFileEdits), Refusal> {
         if let Some(problem) = &self.problem {
             let refusal = Refusal::new(RefusalCode::Conflict, problem.clone());
             return Err(refusal.hint("Fix the file; it reloads automatically."));
@@ -118,19 +118,19 @@ impl TraceLinkBook {
                 }
             }
         };
-        Ok((summary, SourceEdits::from([(SourcePath::trace_links(), links.to_text().map(Arc::from))])))
+        Ok((summary, SourceFileEdits::from([(SourcePath::trace_links(), links.to_text().map(Arc::from))])))
     }
 }
 
-impl LinkEndSources<'_> {
-    fn find(&self, end: &TraceLinkEnd) -> Option<CurrentLinkEnd> {
+impl TraceLinkEndSources<'_> {
+    fn find(&self, end: &TraceLinkEnd) -> Option<CurrentTraceLinkEnd> {
         match end {
             TraceLinkEnd::Node(node) => node_now(self.snapshot, *node),
             TraceLinkEnd::Entity(entity) => {
                 let bundle = self.bundles.bundles().get(&entity.bundle)?;
                 let found = bundle.entity(&entity.entity_type, &entity.id)?;
                 let content = serde_json::to_value(found.data()).map(sort_keys).unwrap_or_default();
-                Some(CurrentLinkEnd {
+                Some(CurrentTraceLinkEnd {
                     title: found.title().unwrap_or(found.id()).to_owned(),
                     board: None,
                     fingerprint: TraceLinkFingerprint::hash(content.to_string().as_bytes()),
@@ -139,7 +139,7 @@ impl LinkEndSources<'_> {
         }
     }
 
-    fn existing(&self, end: &TraceLinkEnd, field: &str) -> Result<CurrentLinkEnd, Refusal> {
+    fn existing(&self, end: &TraceLinkEnd, field: &str) -> Result<CurrentTraceLinkEnd, Refusal> {
         self.find(end)
             .ok_or_else(|| Refusal::new(RefusalCode::NotFound, format!("there is no {end}")).field(field))
     }

@@ -17,7 +17,7 @@ pub(super) enum NoticeTopic {
     /// The folder may not be written to.
     ReadOnly,
     /// The operations of the past cannot be listed.
-    History,
+    UndoHistory,
     Compaction,
     /// The review queue could not be read as a whole.
     Review,
@@ -60,7 +60,7 @@ impl NoticeTopic {
             Self::Journal | Self::Storage | Self::ReadOnly | Self::Compaction | Self::Stray(_) => {
                 ProblemSeverity::Warning
             }
-            Self::History
+            Self::UndoHistory
             | Self::Review
             | Self::Config
             | Self::Module(_)
@@ -91,7 +91,7 @@ impl NoticeTopic {
             Self::Journal
             | Self::Storage
             | Self::ReadOnly
-            | Self::History
+            | Self::UndoHistory
             | Self::Compaction
             | Self::Review
             | Self::Approvals

@@ -4,10 +4,10 @@
 use super::{
     OpenWorkspaceError, PRESENCE, SpecBundles, TimeAndSeed, Workspace,
     board_files::{self, BoardFiles},
-    components::ComponentShelf,
+    components::WorkspaceComponents,
     first_state::first_state,
     history::OperationHistory,
-    links::{LinkEndSources, TraceLinkBook},
+    links::{TraceLinkEndSources, WorkspaceTraceLinks},
     notices::{NoticeTopic, WorkspaceNotices},
     overrides::OverrideFile,
     registry,
@@ -67,8 +67,8 @@ impl Workspace {
             history,
             sources: SourceFiles::default(),
             overrides: OverrideFile::default(),
-            links: TraceLinkBook::default(),
-            components: ComponentShelf::default(),
+            links: WorkspaceTraceLinks::default(),
+            components: WorkspaceComponents::default(),
             bundles,
             notices,
             review: WorkspaceReview { state, ..WorkspaceReview::default() },
@@ -88,7 +88,7 @@ impl Workspace {
         self.components.read(&self.snapshot, &mut self.notices);
         self.compose_registry();
         self.ingest_overrides(moment);
-        let ends = LinkEndSources { snapshot: &self.snapshot, bundles: &self.bundles };
+        let ends = TraceLinkEndSources { snapshot: &self.snapshot, bundles: &self.bundles };
         self.links.read(ends, &mut self.notices);
         self.bundles.update_notices(&mut self.notices);
         Ok(())
@@ -133,7 +133,7 @@ fn open_config(
 
 /// Whether the text of `draftboard.toml` names a program to run.
 pub(super) fn names_program(text: &str) -> bool {
-    terraform::InfrastructureSettings::read(text).is_ok_and(|settings| settings.names_program())
+    terraform::TerraformProjectSettings::read(text).is_ok_and(|settings| settings.names_program())
 }
 
 /// The journal and its content; `None` when it is new. A damaged one is set aside, and a new one continues from the readable

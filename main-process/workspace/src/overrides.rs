@@ -4,7 +4,7 @@
 
 use super::{
     notices::NoticeTopic,
-    storage::{FileContext, WorkspaceStorage},
+    storage::{WorkspaceFileContext, WorkspaceStorage},
 };
 use authority::{Snapshot, rebase};
 use journal::{Digest, FileError, WorkspaceFiles, WorkspacePath};
@@ -55,7 +55,11 @@ pub(super) fn first_overrides(
 
 impl OverrideFile {
     /// Returns the overrides that another program put into the file. Writes the file where it is ours and behind.
-    pub(super) fn examine(&mut self, context: &mut FileContext<'_>, time: u64) -> Option<OverrideMap> {
+    pub(super) fn examine(
+        &mut self,
+        context: &mut WorkspaceFileContext<'_>,
+        time: u64,
+    ) -> Option<OverrideMap> {
         match read(context.storage, context.snapshot) {
             Ok(None) => {
                 if self.behind || !self.is_written(context) {
@@ -89,7 +93,7 @@ impl OverrideFile {
     }
 
     /// Writes the file if operations touched an override.
-    pub(super) fn write_touched(&mut self, operations: &[Operation], context: &mut FileContext<'_>) {
+    pub(super) fn write_touched(&mut self, operations: &[Operation], context: &mut WorkspaceFileContext<'_>) {
         let touched = operations.iter().rev().find(|operation| {
             operation.changes.iter().any(|change| matches!(change, Change::Override { .. }))
         });
@@ -99,15 +103,15 @@ impl OverrideFile {
     }
 
     /// Tries again to write the file if it could not be written.
-    pub(super) fn retry(&mut self, context: &mut FileContext<'_>) {
+    pub(super) fn retry(&mut self, context: &mut WorkspaceFileContext<'_>) {
         if self.behind {
             let newest = context.storage.journal.log(1).ok().and_then(|log| log.into_iter().next());
             self.write(context, newest.map_or(0, |entry| entry.time));
         }
     }
 
-    pub(super) fn write(&mut self, context: &mut FileContext<'_>, time: u64) {
-        let FileContext { storage, snapshot, notices } = context;
+    pub(super) fn write(&mut self, context: &mut WorkspaceFileContext<'_>, time: u64) {
+        let WorkspaceFileContext { storage, snapshot, notices } = context;
         let Some(path) = own_path().filter(|_| !storage.files.is_read_only()) else { return };
         match try_write(&path, storage, snapshot, time) {
             Ok(Some(content)) => {
@@ -125,7 +129,7 @@ impl OverrideFile {
         }
     }
 
-    fn is_written(&self, context: &FileContext<'_>) -> bool {
+    fn is_written(&self, context: &WorkspaceFileContext<'_>) -> bool {
         let held = overrides_in(context.snapshot);
         match (&self.saved_content, own_path()) {
             (Some(written), _) => *written == held,

@@ -14,11 +14,11 @@ use std::{
     sync::Arc,
 };
 
-type Texts = BTreeMap<SourcePath, Arc<str>>;
-type Failure = (ValidationCode, String);
+type PromotionTexts = BTreeMap<SourcePath, Arc<str>>;
+type PromotionRefusal = (ValidationCode, String);
 
 /// The place of a value in a component file, and the present value there.
-struct ValuePlace {
+struct ComponentValuePlace {
     path: Vec<String>,
     now: serde_json::Value,
     /// The mapping that holds the value does not exist yet.
@@ -48,7 +48,7 @@ impl MutationGroup<'_> {
                 Err(refusal) => failed.extend(refusal.failed),
             }
         }
-        let mut texts = Texts::new();
+        let mut texts = PromotionTexts::new();
         let mut taken = BTreeMap::new();
         for key in &in_files {
             if let Err((code, message)) = self.put_into_file(key, &mut texts, &mut taken) {
@@ -80,9 +80,9 @@ impl MutationGroup<'_> {
     fn put_into_file(
         &self,
         key: &OverrideKey,
-        texts: &mut Texts,
+        texts: &mut PromotionTexts,
         taken: &mut BTreeMap<(SourcePath, Vec<String>, String), PropValue>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), PromotionRefusal> {
         let not_found = |what: &str| (ValidationCode::NotFound, what.to_owned());
         let unfit = |what: String| (ValidationCode::Unpromotable, what);
         let over = self.state.override_at(key).ok_or_else(|| not_found("There is no such override."))?;
@@ -133,7 +133,7 @@ impl MutationGroup<'_> {
     }
 
     /// The component whose file holds the value: the instance's own, or for a part the surrounding one.
-    fn holder(&self, key: &OverrideKey) -> Result<&Arc<Component>, Failure> {
+    fn holder(&self, key: &OverrideKey) -> Result<&Arc<Component>, PromotionRefusal> {
         let around = match key.instance.rsplit_once('/') {
             Some((around, _)) => around,
             None => key.owner(),
@@ -159,7 +159,7 @@ fn spot(
     key: &OverrideKey,
     prop: &str,
     default: &serde_json::Value,
-) -> Result<ValuePlace, Failure> {
+) -> Result<ComponentValuePlace, PromotionRefusal> {
     let not_found = |what: &str| (ValidationCode::NotFound, what.to_owned());
     let unsupported = |what: String| (ValidationCode::UnsupportedPattern, what);
     if let Some(step) = key.part_path().map(|way| way.rsplit('/').next().unwrap_or(way)) {
@@ -189,7 +189,7 @@ fn spot(
             Some(BoundValue::Fixed(value)) => components::to_json(value),
             None => default.clone(),
         };
-        return Ok(ValuePlace { path: way, now, is_first: used.props.is_empty() });
+        return Ok(ComponentValuePlace { path: way, now, is_first: used.props.is_empty() });
     }
     let found = component.prop(prop);
     if let (_, Some(variant)) = key.component() {
@@ -200,9 +200,13 @@ fn spot(
         let now = set.and_then(|set| set.get(prop)).cloned();
         let now =
             now.unwrap_or_else(|| found.map_or(serde_json::Value::Null, ComponentProp::value_when_unset));
-        return Ok(ValuePlace { path: way, now, is_first: set.is_none_or(serde_json::Map::is_empty) });
+        return Ok(ComponentValuePlace {
+            path: way,
+            now,
+            is_first: set.is_none_or(serde_json::Map::is_empty),
+        });
     }
     let found = found.ok_or_else(|| not_found("the component has no such prop"))?;
     let way = vec!["props".to_owned(), prop.to_owned()];
-    Ok(ValuePlace { path: way, now: found.value_when_unset(), is_first: false })
+    Ok(ComponentValuePlace { path: way, now: found.value_when_unset(), is_first: false })
 }

@@ -6,7 +6,7 @@ use super::{
     components::is_component,
     error::storage_file,
     notices::{NoticeTopic, WorkspaceNotices},
-    storage::{FileContext, WorkspaceStorage},
+    storage::{WorkspaceFileContext, WorkspaceStorage},
 };
 use authority::Snapshot;
 use journal::{Digest, FileError, SourceList, WorkspaceFiles, WorkspacePath};
@@ -17,10 +17,10 @@ use std::{
 };
 
 /// New texts of files; `None` where a file goes.
-pub type SourceEdits = BTreeMap<SourcePath, Option<Arc<str>>>;
+pub type SourceFileEdits = BTreeMap<SourcePath, Option<Arc<str>>>;
 
 /// A file on the disk, compared with the state and with the journal's record of it.
-enum SourceDiskState {
+enum SourceFileComparison {
     /// As the state has it.
     Same,
     /// Ours, and older than the state: it is still to be written.
@@ -95,14 +95,16 @@ impl SourceFiles {
     pub(super) fn examine(
         &mut self,
         paths: &BTreeSet<SourcePath>,
-        context: &mut FileContext<'_>,
-    ) -> SourceEdits {
-        let (mut edits, mut behind) = (SourceEdits::new(), BTreeSet::new());
+        context: &mut WorkspaceFileContext<'_>,
+    ) -> SourceFileEdits {
+        let (mut edits, mut behind) = (SourceFileEdits::new(), BTreeSet::new());
         for path in paths {
             match compare(path, context.storage, context.snapshot) {
-                Ok(SourceDiskState::Same) => context.notices.clear(&NoticeTopic::Source(path.to_string())),
-                Ok(SourceDiskState::Behind) => drop(behind.insert(path.clone())),
-                Ok(SourceDiskState::Foreign(text)) => drop(edits.insert(path.clone(), text)),
+                Ok(SourceFileComparison::Same) => {
+                    context.notices.clear(&NoticeTopic::Source(path.to_string()))
+                }
+                Ok(SourceFileComparison::Behind) => drop(behind.insert(path.clone())),
+                Ok(SourceFileComparison::Foreign(text)) => drop(edits.insert(path.clone(), text)),
                 // The last text that could be read stays.
                 Err(error) => context.notices.set(NoticeTopic::Source(path.to_string()), error.to_string()),
             }
@@ -113,7 +115,7 @@ impl SourceFiles {
 
     /// Writes the files that operations touched. A file that cannot be written gets a notice, and is tried again at the next
     /// save and the next start.
-    pub(super) fn write_touched(&mut self, operations: &[Operation], context: &mut FileContext<'_>) {
+    pub(super) fn write_touched(&mut self, operations: &[Operation], context: &mut WorkspaceFileContext<'_>) {
         let paths: BTreeSet<SourcePath> = operations
             .iter()
             .flat_map(|operation| &operation.changes)
@@ -125,8 +127,8 @@ impl SourceFiles {
         self.write(&paths, context);
     }
 
-    fn write(&mut self, paths: &BTreeSet<SourcePath>, context: &mut FileContext<'_>) {
-        let FileContext { storage, snapshot, notices } = context;
+    fn write(&mut self, paths: &BTreeSet<SourcePath>, context: &mut WorkspaceFileContext<'_>) {
+        let WorkspaceFileContext { storage, snapshot, notices } = context;
         if storage.files.is_read_only() {
             return;
         }
@@ -159,7 +161,7 @@ impl SourceFiles {
     }
 
     /// Tries again to write the files that could not be written.
-    pub(super) fn retry(&mut self, context: &mut FileContext<'_>) -> Result<(), Refusal> {
+    pub(super) fn retry(&mut self, context: &mut WorkspaceFileContext<'_>) -> Result<(), Refusal> {
         let unwritten = self.unwritten.clone();
         self.write(&unwritten, context);
         match self.unwritten.first() {
@@ -177,13 +179,13 @@ impl SourceFiles {
 
 /// Refuses edits of files that are no longer as they were read.
 pub(super) fn refuse_foreign(
-    edits: &SourceEdits,
+    edits: &SourceFileEdits,
     storage: &WorkspaceStorage,
     snapshot: &Snapshot,
 ) -> Result<(), Refusal> {
     for path in edits.keys() {
         let state = compare(path, storage, snapshot).map_err(|error| storage_file(&error))?;
-        if !matches!(state, SourceDiskState::Same) {
+        if !matches!(state, SourceFileComparison::Same) {
             let message = format!("{path} was changed by another program and is not overwritten");
             return Err(Refusal::new(RefusalCode::Conflict, message).hint("Read it again, then try again."));
         }
@@ -195,20 +197,24 @@ fn compare(
     path: &SourcePath,
     storage: &WorkspaceStorage,
     snapshot: &Snapshot,
-) -> Result<SourceDiskState, FileError> {
+) -> Result<SourceFileComparison, FileError> {
     let there = match storage.files.read_source(path) {
         Ok(text) => Some(text),
         Err(FileError::Missing { .. }) => None,
         Err(error) => return Err(error),
     };
     if there.as_deref() == snapshot.source(path).map(AsRef::as_ref) {
-        return Ok(SourceDiskState::Same);
+        return Ok(SourceFileComparison::Same);
     }
     let recorded = storage.journal.file_record(&path.into()).map(|known| known.recorded);
     let recorded =
         recorded.map_err(|error| FileError::Failed { path: path.to_string(), problem: error.to_string() })?;
     let is_ours = recorded == there.as_ref().map(|text| Digest::hash(text.as_bytes()));
-    Ok(if is_ours { SourceDiskState::Behind } else { SourceDiskState::Foreign(there.map(Arc::from)) })
+    Ok(if is_ours {
+        SourceFileComparison::Behind
+    } else {
+        SourceFileComparison::Foreign(there.map(Arc::from))
+    })
 }
 
 /// Returns the content that is on the disk now, if the file is there.
@@ -220,13 +226,13 @@ fn write_source(
     let file = WorkspacePath::from(path);
     let wanted = snapshot.source(path);
     match (compare(path, storage, snapshot)?, wanted) {
-        (SourceDiskState::Same, _) => {}
-        (SourceDiskState::Foreign(_), _) => {
+        (SourceFileComparison::Same, _) => {}
+        (SourceFileComparison::Foreign(_), _) => {
             let problem = "it was changed by another program and is not overwritten".to_owned();
             return Err(FileError::Failed { path: path.to_string(), problem });
         }
-        (SourceDiskState::Behind, Some(text)) => storage.files.write_atomic(&file, text.as_bytes())?,
-        (SourceDiskState::Behind, None) => {
+        (SourceFileComparison::Behind, Some(text)) => storage.files.write_atomic(&file, text.as_bytes())?,
+        (SourceFileComparison::Behind, None) => {
             storage.files.set_aside(&file, "removed")?;
             storage.files.remove(&file)?;
         }
@@ -267,7 +273,7 @@ fn list_components(files: &WorkspaceFiles, list: &mut SourceList) {
     list.files.dedup();
 }
 
-pub(super) fn changes_of(snapshot: &Snapshot, edits: SourceEdits) -> Vec<Change> {
+pub(super) fn changes_of(snapshot: &Snapshot, edits: SourceFileEdits) -> Vec<Change> {
     let change = |(path, after): (SourcePath, Option<Arc<str>>)| {
         let before = snapshot.source(&path).cloned();
         (before != after).then_some(Change::Source { path, before, after })

@@ -34,14 +34,14 @@ pub(super) struct WorkspaceStorage {
 }
 
 /// The state that a file is compared with, and the storage that it is written through.
-pub(super) struct FileContext<'a> {
+pub(super) struct WorkspaceFileContext<'a> {
     pub(super) storage: &'a mut WorkspaceStorage,
     pub(super) snapshot: &'a Snapshot,
     pub(super) notices: &'a mut WorkspaceNotices,
 }
 
 /// The parts of a workspace that a new journal is filled from.
-pub(super) struct JournalContent<'a> {
+pub(super) struct NewJournalContent<'a> {
     pub(super) snapshot: &'a Snapshot,
     pub(super) boards: &'a BoardFiles,
     pub(super) review: &'a ReviewState,
@@ -52,11 +52,11 @@ pub(super) struct JournalContent<'a> {
 
 impl WorkspaceStorage {
     /// Repairs what was deleted or replaced, or refuses. Cheap when all is in order.
-    pub(super) fn ensure(&mut self, content: &mut JournalContent<'_>) -> Result<(), Refusal> {
+    pub(super) fn ensure(&mut self, content: &mut NewJournalContent<'_>) -> Result<(), Refusal> {
         self.repair(content).map_err(|refusal| self.without_root(refusal))
     }
 
-    fn repair(&mut self, content: &mut JournalContent<'_>) -> Result<(), Refusal> {
+    fn repair(&mut self, content: &mut NewJournalContent<'_>) -> Result<(), Refusal> {
         self.ensure_owned()?;
         self.take_back_unacknowledged(content.review);
         match self.journal.check_consistency() {
@@ -121,7 +121,7 @@ impl WorkspaceStorage {
         &mut self,
         operations: &[Operation],
         review: &ReviewWrite<'_>,
-        content: &mut JournalContent<'_>,
+        content: &mut NewJournalContent<'_>,
     ) -> Result<(), Refusal> {
         self.append_in_order(operations, review, content).map_err(|refusal| self.without_root(refusal))
     }
@@ -130,7 +130,7 @@ impl WorkspaceStorage {
         &mut self,
         operations: &[Operation],
         review: &ReviewWrite<'_>,
-        content: &mut JournalContent<'_>,
+        content: &mut NewJournalContent<'_>,
     ) -> Result<(), Refusal> {
         for _ in 0..MAX_ATTEMPTS {
             self.ensure_owned()?;
@@ -175,7 +175,7 @@ impl WorkspaceStorage {
     fn renew_journal(
         &mut self,
         error: &JournalError,
-        content: &mut JournalContent<'_>,
+        content: &mut NewJournalContent<'_>,
     ) -> Result<(), Refusal> {
         self.files.prepare_state_folder().map_err(|error| storage_file(&error))?;
         let document = content.snapshot.to_document();
@@ -189,7 +189,7 @@ impl WorkspaceStorage {
     }
 
     /// Puts into a new journal what memory holds beside the graph: the review queue and the records of files.
-    fn refill_journal(&mut self, content: &mut JournalContent<'_>) -> Result<(), JournalError> {
+    fn refill_journal(&mut self, content: &mut NewJournalContent<'_>) -> Result<(), JournalError> {
         for (board, saved) in &content.boards.saved {
             let Ok(text) = write_board(&saved.content.board_document(*board)) else { continue };
             let path = WorkspacePath::board(&saved.file);

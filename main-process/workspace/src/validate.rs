@@ -68,7 +68,7 @@ fn validate_config(
     let of = |severity, words: String| WorkspaceProblem::of_file(severity, Some(path.to_string()), words);
     let is_read = found.iter().any(|problem| problem.severity == ProblemSeverity::Error)
         || notices.get(&NoticeTopic::Config).is_some();
-    let unread = terraform::InfrastructureSettings::read(&text).err().filter(|_| !is_read);
+    let unread = terraform::TerraformProjectSettings::read(&text).err().filter(|_| !is_read);
     let found = found.into_iter().map(|problem| of(problem.severity, problem.describe()));
     found.chain(unread.map(|error| of(ProblemSeverity::Error, error.to_string()))).collect()
 }

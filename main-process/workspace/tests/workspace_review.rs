@@ -4,7 +4,7 @@
 mod workspace_fixture;
 
 use authority::proposals::{
-    AgentCallOutcome, AgentClient, AgentRequest, DraftSelector, ProposalInput, ProposalSubmission,
+    AgentCallOutcome, AgentRequest, CallingClient, DraftSelector, ProposalInput, ProposalSubmission,
 };
 use journal::check_audit;
 use shared_protocol::{
@@ -19,9 +19,9 @@ use workspace_fixture::WorkspaceFixture;
 
 const DAY: u64 = 24 * 3600 * 1000;
 
-fn agent(key: &str) -> AgentClient {
+fn agent(key: &str) -> CallingClient {
     let proposer = Proposer { key: key.to_owned(), name: "Agent".to_owned(), version: "1".to_owned() };
-    AgentClient { proposer, connected: true, inherited_key: None }
+    CallingClient { proposer, connected: true, inherited_key: None }
 }
 
 fn ada() -> Reviewer {

@@ -4,7 +4,7 @@
 
 mod workspace_fixture;
 
-use authority::proposals::{AgentClient, AgentRequest, DraftSelector, ProposalInput, ProposalSubmission};
+use authority::proposals::{AgentRequest, CallingClient, DraftSelector, ProposalInput, ProposalSubmission};
 use proptest::prelude::*;
 use shared_protocol::{Node, NodeId, Placement, ProposalId, ProposalSubject, Refusal, proposal::Proposer};
 use std::{
@@ -85,7 +85,7 @@ fn step<T>(
 
 fn ask(bench: &mut WorkspaceFixture, ask: &AgentRequest) -> Result<ProposalId, Refusal> {
     let proposer = Proposer { key: "one".to_owned(), name: "Agent".to_owned(), version: "1".to_owned() };
-    let client = AgentClient { proposer, connected: true, inherited_key: None };
+    let client = CallingClient { proposer, connected: true, inherited_key: None };
     step(bench, |group, moment| group.submit(&client, ask, moment))
         .map(|outcome| outcome.response.proposal.id)
 }

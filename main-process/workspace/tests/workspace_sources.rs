@@ -7,7 +7,7 @@ mod workspace_fixture;
 use journal::{Journal, WorkspacePath};
 use shared_protocol::{Actor, ActorKind, Change, Operation, OperationKind, RefusalCode, SourcePath};
 use std::{fs, path::Path, sync::Arc};
-use workspace::SourceEdits;
+use workspace::SourceFileEdits;
 use workspace_fixture::WorkspaceFixture;
 
 const MANIFEST: &str = "specs/shop/sdd-bundle.yaml";
@@ -43,7 +43,7 @@ fn edit(
     bench: &mut WorkspaceFixture,
     edits: &[(&str, Option<&str>)],
 ) -> Result<(), shared_protocol::Refusal> {
-    let edits: SourceEdits = edits.iter().map(|(file, text)| (path(file), text.map(Arc::from))).collect();
+    let edits: SourceFileEdits = edits.iter().map(|(file, text)| (path(file), text.map(Arc::from))).collect();
     let (actor, moment) = (Actor::new(ActorKind::Terminal, "ada"), bench.moment());
     bench.workspace().edit_sources("Edit the shop".to_owned(), edits, &actor, moment).map(drop)
 }

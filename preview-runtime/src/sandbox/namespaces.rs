@@ -94,12 +94,12 @@ fn empty_root() -> io::Result<()> {
 pub(super) fn drop_capabilities() -> bool {
     /// Two words of 32 capabilities for each of effective, permitted and inheritable.
     #[repr(C)]
-    struct CapabilityHeader {
+    struct LinuxCapHeader {
         version: u32,
         pid: i32,
     }
     const VERSION_3: u32 = 0x2008_0522;
-    let header = CapabilityHeader { version: VERSION_3, pid: 0 };
+    let header = LinuxCapHeader { version: VERSION_3, pid: 0 };
     let none = [[0_u32; 3]; 2];
     let mut left = [[u32::MAX; 3]; 2];
     // SAFETY: `none` and `left` have the size that version 3 reads and writes; the rest are numbers.

@@ -3,7 +3,7 @@
 use super::{Workbench, build_view, dispatch::CommandQueue};
 use crate::{
     context_menu::ContextMenu,
-    features::review::{ProposalLook, ProposalReveal, ReviewMessage},
+    features::review::{ProposalPresentation, ProposalReveal, ReviewMessage},
     first_board::first_board_ui,
     node_placement::{container_at, parent_for},
     panels::palette::DraggedType,
@@ -26,9 +26,9 @@ impl Workbench {
         let (counts, reveal) = (self.badge_counts(), std::mem::take(&mut self.session.reveal));
         let reveal_proposal = std::mem::take(&mut self.review.reveal);
         let layer = match self.review.look() {
-            ProposalLook::SideBySide => ProposalLayer::Before,
-            ProposalLook::Edit => ProposalLayer::After,
-            ProposalLook::Overlay | ProposalLook::List => ProposalLayer::Over,
+            ProposalPresentation::SideBySide => ProposalLayer::Before,
+            ProposalPresentation::Edit => ProposalLayer::After,
+            ProposalPresentation::Overlay | ProposalPresentation::List => ProposalLayer::Over,
         };
         let proposal = self.session.board.and_then(|board| self.shown_proposal(board, layer));
         let viewport = self.session.board.and_then(|board| self.canvases.get(&board)).map(Canvas::viewport);

@@ -20,7 +20,7 @@ use crate::{
     command_palette::CommandPalette,
     connect_picker::ConnectPicker,
     context_menu::ContextMenu,
-    dialogs::Dialogs,
+    dialogs::OpenDialogs,
     dock::{Dock, DockLayout},
     features::{
         inspector::InspectorFeature,
@@ -173,7 +173,7 @@ pub struct Workbench {
     overlays: PopupOverlays,
     /// The tour of the demo while it is open.
     tour: Option<Tour>,
-    dialogs: Dialogs,
+    dialogs: OpenDialogs,
     notices: Toasts,
     /// What becomes of the response to each request.
     pending: BTreeMap<u64, ResponseHandler<WindowCommand>>,
@@ -217,7 +217,7 @@ impl Workbench {
             terraform: TerraformFeature::default(),
             overlays: PopupOverlays::default(),
             tour: None,
-            dialogs: Dialogs::default(),
+            dialogs: OpenDialogs::default(),
             notices: Toasts::default(),
             pending: BTreeMap::new(),
             nudge: NudgeQueue::default(),

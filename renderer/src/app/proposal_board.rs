@@ -1,8 +1,8 @@
 //! The board with the open proposal on it: as an overlay, side by side, or as a list.
 
 use super::{ReviewMode, Workbench, build_view, dispatch::CommandQueue};
-use crate::features::review::ProposalLook;
-use canvas::{BoardScene, ProposalLayer, ShownProposal};
+use crate::features::review::ProposalPresentation;
+use canvas::{BoardScene, CanvasProposal, ProposalLayer};
 use egui::{Context, Key, Panel, Ui};
 use shared_protocol::BoardId;
 
@@ -48,16 +48,16 @@ impl Workbench {
             ui.request_repaint();
         }
         egui::CentralPanel::no_frame().show(ui, |ui| match self.review.look() {
-            ProposalLook::List => {
+            ProposalPresentation::List => {
                 let counts = self.badge_counts();
                 let view = build_view(&self.replica, &self.session, &self.theme, counts);
                 if let (Some(view), context) = (view, ui.ctx().clone()) {
                     queue.feature(&view, &context, |cx| self.review.list_ui(ui, cx));
                 }
             }
-            ProposalLook::SideBySide => self.side_by_side_ui(ui, queue),
-            ProposalLook::Overlay if blinking => self.after_ui(ui, None),
-            ProposalLook::Overlay | ProposalLook::Edit => self.canvas_ui(ui, queue),
+            ProposalPresentation::SideBySide => self.side_by_side_ui(ui, queue),
+            ProposalPresentation::Overlay if blinking => self.after_ui(ui, None),
+            ProposalPresentation::Overlay | ProposalPresentation::Edit => self.canvas_ui(ui, queue),
         });
     }
 
@@ -73,7 +73,7 @@ impl Workbench {
                 self.review.blink_until - now + 0.01,
             ));
         }
-        blinks && opened.look == ProposalLook::Overlay && opened.proposed.is_some()
+        blinks && opened.look == ProposalPresentation::Overlay && opened.proposed.is_some()
     }
 
     fn side_by_side_ui(&mut self, ui: &mut Ui, queue: &mut CommandQueue) {
@@ -151,10 +151,10 @@ impl Workbench {
         self.canvases.get(&self.session.board?).map(|canvas| canvas.viewport())
     }
 
-    pub(super) fn shown_proposal(&self, board: BoardId, layer: ProposalLayer) -> Option<ShownProposal> {
+    pub(super) fn shown_proposal(&self, board: BoardId, layer: ProposalLayer) -> Option<CanvasProposal> {
         let opened = self.review.open_review()?;
         let proposed = opened.proposed.as_ref()?.board(board)?;
         let (board, chosen) = (proposed.clone(), opened.accepted_for_drawing().clone());
-        Some(ShownProposal { board, selected: chosen, focus: opened.focus.clone(), layer })
+        Some(CanvasProposal { board, selected: chosen, focus: opened.focus.clone(), layer })
     }
 }

@@ -9,7 +9,7 @@ use crate::{
     dialogs::ModalDialog,
     features::{
         inspector::InspectorMessage,
-        review::{ProposalLook, ReviewMessage},
+        review::{ProposalPresentation, ReviewMessage},
         terraform::TerraformMessage,
     },
     link_to::TraceLinkPicker,
@@ -21,7 +21,7 @@ use crate::{
     saved_state::ThemeChoice,
     settings_page::SettingsPage,
     trace_links::end_of,
-    view::{PathPurpose, WindowAction},
+    view::{PickedPathPurpose, WindowAction},
     welcome::WelcomePage,
 };
 use authority::may_contain;
@@ -43,7 +43,7 @@ impl Workbench {
     pub(super) fn run_command(&mut self, id: Id, context: &Context) {
         match id {
             Id::Welcome => self.overlays.welcome = Some(WelcomePage::default()),
-            Id::OpenFolder => self.open_path_dialog(PathPurpose::OpenWorkspace, context),
+            Id::OpenFolder => self.open_path_dialog(PickedPathPurpose::OpenWorkspace, context),
             Id::OpenExample => self.perform(WindowAction::open_example(), context),
             Id::StartDemo => self.start_demo(),
             Id::Save => self.save(context),
@@ -141,7 +141,7 @@ impl Workbench {
             Id::Run(operation) => self.deliver(TerraformMessage::Run(operation), context),
             Id::CancelRun => self.deliver(TerraformMessage::CancelRun, context),
             Id::ShowChanges => self.deliver(TerraformMessage::ShowChanges, context),
-            Id::ImportTerraform => self.open_path_dialog(PathPurpose::ImportTerraform, context),
+            Id::ImportTerraform => self.open_path_dialog(PickedPathPurpose::ImportTerraform, context),
             Id::Settings => self.overlays.settings = Some(SettingsPage::default()),
             Id::ReviewNext => self.deliver(ReviewMessage::Step { forwards: true }, context),
             Id::ReviewPrevious => self.deliver(ReviewMessage::Step { forwards: false }, context),
@@ -150,9 +150,11 @@ impl Workbench {
             Id::ReviewPlan => self.deliver(ReviewMessage::ShowPlan, context),
             Id::ReviewNewest => self.deliver(ReviewMessage::OpenNewest, context),
             Id::ReviewBlink => self.deliver(ReviewMessage::Blink, context),
-            Id::ReviewOverlay => self.deliver(ReviewMessage::SetLook(ProposalLook::Overlay), context),
-            Id::ReviewSideBySide => self.deliver(ReviewMessage::SetLook(ProposalLook::SideBySide), context),
-            Id::ReviewList => self.deliver(ReviewMessage::SetLook(ProposalLook::List), context),
+            Id::ReviewOverlay => self.deliver(ReviewMessage::SetLook(ProposalPresentation::Overlay), context),
+            Id::ReviewSideBySide => {
+                self.deliver(ReviewMessage::SetLook(ProposalPresentation::SideBySide), context)
+            }
+            Id::ReviewList => self.deliver(ReviewMessage::SetLook(ProposalPresentation::List), context),
             Id::CloseProposal => self.deliver(ReviewMessage::Close, context),
         }
     }
@@ -167,9 +169,11 @@ impl Workbench {
                 let looked_at = self.view().and_then(|view| view.visible_preview);
                 looked_at.is_some_and(|session| session.mode == PreviewMode::Inspect)
             }
-            Id::ReviewOverlay => self.review.is_reviewing() && self.review.look() == ProposalLook::Overlay,
-            Id::ReviewSideBySide => self.review.look() == ProposalLook::SideBySide,
-            Id::ReviewList => self.review.look() == ProposalLook::List,
+            Id::ReviewOverlay => {
+                self.review.is_reviewing() && self.review.look() == ProposalPresentation::Overlay
+            }
+            Id::ReviewSideBySide => self.review.look() == ProposalPresentation::SideBySide,
+            Id::ReviewList => self.review.look() == ProposalPresentation::List,
             Id::LightTheme => self.settings.theme == ThemeChoice::Light,
             Id::DarkTheme => self.settings.theme == ThemeChoice::Dark,
             Id::HighContrastTheme => self.settings.theme == ThemeChoice::HighContrast,
@@ -178,7 +182,7 @@ impl Workbench {
         }
     }
 
-    pub(super) fn open_path_dialog(&mut self, purpose: PathPurpose, context: &Context) {
+    pub(super) fn open_path_dialog(&mut self, purpose: PickedPathPurpose, context: &Context) {
         let root = self.replica.workspace().map_or("", |workspace| workspace.root.as_str());
         self.dialogs.open_path_dialog(purpose, root, context);
     }
@@ -201,7 +205,8 @@ impl Workbench {
     fn export(&mut self, context: &Context) {
         let Some(view) = self.view() else { return };
         let Some(board) = view.board() else { return };
-        let purpose = PathPurpose::Export { board: board.id, suggestion: format!("{}.png", board.name) };
+        let purpose =
+            PickedPathPurpose::Export { board: board.id, suggestion: format!("{}.png", board.name) };
         self.open_path_dialog(purpose, context);
     }
 

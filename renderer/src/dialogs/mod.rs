@@ -1,11 +1,11 @@
-//! Dialogs: native dialogs for files and folders, modals for everything else. None of them blocks the window.
+//! OpenDialogs: native dialogs for files and folders, modals for everything else. None of them blocks the window.
 
 mod modals;
 mod native;
 
-pub(crate) use modals::{ModalDialog, ModalLook, ModalOutcome, kind_text, kind_title};
+pub(crate) use modals::{ModalDialog, ModalOutcome, ModalTexts, kind_text, kind_title};
 
-use crate::view::{FrameView, PathPurpose, WindowAction};
+use crate::view::{FrameView, PickedPathPurpose, WindowAction};
 use crossbeam_channel::Receiver;
 use egui::Context;
 use native::{PickedPath, pick};
@@ -36,12 +36,12 @@ fn parent_or_home(root: &str, home: Option<PathBuf>) -> PathBuf {
 }
 
 #[derive(Default)]
-pub(crate) struct Dialogs {
+pub(crate) struct OpenDialogs {
     modal: Option<ModalDialog>,
-    native: Option<(PathPurpose, Receiver<PickedPath>)>,
+    native: Option<(PickedPathPurpose, Receiver<PickedPath>)>,
 }
 
-impl Dialogs {
+impl OpenDialogs {
     pub(crate) fn open(&mut self, modal: ModalDialog) {
         self.modal = Some(modal);
     }
@@ -56,7 +56,7 @@ impl Dialogs {
     }
 
     /// Opens the native path dialog, or a modal with a text field when no native dialog is available.
-    pub(crate) fn open_path_dialog(&mut self, purpose: PathPurpose, root: &str, context: &Context) {
+    pub(crate) fn open_path_dialog(&mut self, purpose: PickedPathPurpose, root: &str, context: &Context) {
         if self.native.is_some() {
             return;
         }

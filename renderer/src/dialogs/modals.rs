@@ -1,7 +1,7 @@
 //! Modals with fields and two buttons. Enter confirms, Esc cancels.
 
 use crate::{
-    view::{FrameView, PathPurpose, SpecAction, WindowAction},
+    view::{FrameView, PickedPathPurpose, SpecAction, WindowAction},
     widgets::{focus_stroke, modal_frame, muted_ui},
 };
 use canvas::theme::WorkbenchTheme;
@@ -26,7 +26,7 @@ pub(crate) enum ModalDialog {
         board: BoardId,
     },
     Path {
-        purpose: PathPurpose,
+        purpose: PickedPathPurpose,
         path: String,
         why: String,
     },
@@ -47,13 +47,13 @@ impl ModalDialog {
         Self::NewBoard { kind, title: String::new() }
     }
 
-    pub(super) fn path(purpose: PathPurpose, root: &str, why: String) -> Self {
+    pub(super) fn path(purpose: PickedPathPurpose, root: &str, why: String) -> Self {
         let path = match &purpose {
-            PathPurpose::ImportTerraform => root.to_owned(),
-            PathPurpose::OpenWorkspace | PathPurpose::OpenTerraform => {
+            PickedPathPurpose::ImportTerraform => root.to_owned(),
+            PickedPathPurpose::OpenWorkspace | PickedPathPurpose::OpenTerraform => {
                 super::start_folder(root).display().to_string()
             }
-            PathPurpose::NewWorkspace { template } => {
+            PickedPathPurpose::NewWorkspace { template } => {
                 let name = match template {
                     WorkspaceTemplate::Blank => "workspace",
                     WorkspaceTemplate::ThreeTier => "three-tiers",
@@ -63,8 +63,8 @@ impl ModalDialog {
                 };
                 super::start_folder(root).join(name).display().to_string()
             }
-            PathPurpose::Export { suggestion, .. } => format!("{root}/{suggestion}"),
-            PathPurpose::ExportAudit => format!("{root}/{}", PathPurpose::AUDIT_FILE),
+            PickedPathPurpose::Export { suggestion, .. } => format!("{root}/{suggestion}"),
+            PickedPathPurpose::ExportAudit => format!("{root}/{}", PickedPathPurpose::AUDIT_FILE),
         };
         Self::Path { purpose, path, why }
     }
@@ -76,12 +76,14 @@ impl ModalDialog {
             Self::RemoveBoard { .. } => "Remove board",
             Self::DeleteEntity { .. } => "Delete entity",
             Self::DrawMap { .. } => "Draw map",
-            Self::Path { purpose: PathPurpose::OpenWorkspace, .. } => "Open workspace",
-            Self::Path { purpose: PathPurpose::NewWorkspace { template }, .. } => super::new_title(*template),
-            Self::Path { purpose: PathPurpose::Export { .. }, .. } => "Export board",
-            Self::Path { purpose: PathPurpose::ImportTerraform, .. } => "Import Terraform folder",
-            Self::Path { purpose: PathPurpose::OpenTerraform, .. } => "Open Terraform folder",
-            Self::Path { purpose: PathPurpose::ExportAudit, .. } => "Export audit",
+            Self::Path { purpose: PickedPathPurpose::OpenWorkspace, .. } => "Open workspace",
+            Self::Path { purpose: PickedPathPurpose::NewWorkspace { template }, .. } => {
+                super::new_title(*template)
+            }
+            Self::Path { purpose: PickedPathPurpose::Export { .. }, .. } => "Export board",
+            Self::Path { purpose: PickedPathPurpose::ImportTerraform, .. } => "Import Terraform folder",
+            Self::Path { purpose: PickedPathPurpose::OpenTerraform, .. } => "Open Terraform folder",
+            Self::Path { purpose: PickedPathPurpose::ExportAudit, .. } => "Export audit",
         }
     }
 
@@ -92,10 +94,15 @@ impl ModalDialog {
             Self::RemoveBoard { .. } => "Remove",
             Self::DeleteEntity { .. } => "Delete",
             Self::DrawMap { .. } => "Draw",
-            Self::Path { purpose: PathPurpose::OpenWorkspace, .. } => "Open",
-            Self::Path { purpose: PathPurpose::NewWorkspace { .. }, .. } => "Create",
-            Self::Path { purpose: PathPurpose::Export { .. } | PathPurpose::ExportAudit, .. } => "Export",
-            Self::Path { purpose: PathPurpose::ImportTerraform | PathPurpose::OpenTerraform, .. } => "Import",
+            Self::Path { purpose: PickedPathPurpose::OpenWorkspace, .. } => "Open",
+            Self::Path { purpose: PickedPathPurpose::NewWorkspace { .. }, .. } => "Create",
+            Self::Path {
+                purpose: PickedPathPurpose::Export { .. } | PickedPathPurpose::ExportAudit, ..
+            } => "Export",
+            Self::Path {
+                purpose: PickedPathPurpose::ImportTerraform | PickedPathPurpose::OpenTerraform,
+                ..
+            } => "Import",
         }
     }
 
@@ -103,7 +110,7 @@ impl ModalDialog {
     pub(super) fn show_ui(&mut self, context: &Context, view: &FrameView<'_>) -> bool {
         let is_destructive = matches!(self, Self::RemoveBoard { .. } | Self::DeleteEntity { .. });
         let (title, button) = (self.title(), self.button());
-        let look = ModalLook { title, button, width: 360.0, is_destructive, confirms_with_enter: true };
+        let look = ModalTexts { title, button, width: 360.0, is_destructive, confirms_with_enter: true };
         let outcome = look.show_ui(context, view.theme, |ui| {
             self.fields_ui(ui, view);
             self.verdict(view)
@@ -184,7 +191,7 @@ impl ModalDialog {
                 let ending = path.rsplit('.').next().unwrap_or_default();
                 match purpose {
                     _ if path.trim().is_empty() => Err(String::new()),
-                    PathPurpose::Export { .. } if !matches!(ending, "png" | "svg" | "md") => {
+                    PickedPathPurpose::Export { .. } if !matches!(ending, "png" | "svg" | "md") => {
                         Err("The path must end in .png, .svg or .md.".to_owned())
                     }
                     _ => Ok(purpose.action(path.trim().to_owned())),
@@ -195,7 +202,7 @@ impl ModalDialog {
 }
 
 /// The title and buttons of a modal.
-pub(crate) struct ModalLook {
+pub(crate) struct ModalTexts {
     pub(crate) title: &'static str,
     pub(crate) button: &'static str,
     pub(crate) width: f32,
@@ -209,7 +216,7 @@ pub(crate) enum ModalOutcome<T> {
     Confirmed(T),
 }
 
-impl ModalLook {
+impl ModalTexts {
     /// `fields_ui` returns the value that the button confirms, or the reason that it cannot be pressed.
     pub(crate) fn show_ui<T>(
         &self,

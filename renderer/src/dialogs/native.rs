@@ -1,7 +1,7 @@
 //! Native file dialogs, each on its own thread.
 
 use super::{new_title, start_folder};
-use crate::view::PathPurpose;
+use crate::view::PickedPathPurpose;
 use crossbeam_channel::{Receiver, bounded};
 use std::{
     path::{Path, PathBuf},
@@ -21,7 +21,7 @@ pub(super) enum PickedPath {
 
 /// Opens the dialog and returns the channel that delivers the chosen path. Returns the reason when no dialog is available.
 pub(super) fn pick(
-    purpose: &PathPurpose,
+    purpose: &PickedPathPurpose,
     root: &str,
     context: egui::Context,
 ) -> Result<Receiver<PickedPath>, String> {
@@ -54,28 +54,28 @@ pub(super) fn pick(
         .map_err(|error| format!("Cannot start the file dialog: {error}. Type the path instead."))
 }
 
-fn open_dialog(purpose: &PathPurpose, root: &str) -> Option<PathBuf> {
+fn open_dialog(purpose: &PickedPathPurpose, root: &str) -> Option<PathBuf> {
     let dialog = rfd::FileDialog::new();
     match purpose {
-        PathPurpose::OpenWorkspace => {
+        PickedPathPurpose::OpenWorkspace => {
             dialog.set_title("Open workspace").set_directory(start_folder(root)).pick_folder()
         }
-        PathPurpose::NewWorkspace { template } => {
+        PickedPathPurpose::NewWorkspace { template } => {
             dialog.set_title(new_title(*template)).set_directory(start_folder(root)).pick_folder()
         }
-        PathPurpose::ImportTerraform => {
+        PickedPathPurpose::ImportTerraform => {
             dialog.set_title("Import Terraform folder").set_directory(root).pick_folder()
         }
-        PathPurpose::OpenTerraform => {
+        PickedPathPurpose::OpenTerraform => {
             dialog.set_title("Open Terraform folder").set_directory(start_folder(root)).pick_folder()
         }
-        PathPurpose::ExportAudit => dialog
+        PickedPathPurpose::ExportAudit => dialog
             .set_title("Export audit")
             .set_directory(root)
-            .set_file_name(PathPurpose::AUDIT_FILE)
+            .set_file_name(PickedPathPurpose::AUDIT_FILE)
             .add_filter("JSON Lines", &["jsonl"])
             .save_file(),
-        PathPurpose::Export { suggestion, .. } => dialog
+        PickedPathPurpose::Export { suggestion, .. } => dialog
             .set_title("Export board")
             .set_directory(root)
             .set_file_name(suggestion.as_str())

@@ -136,7 +136,7 @@ fn tab_ui(ui: &mut Ui, view: &FrameView<'_>, board: &Board) {
     };
     ui.ctx().accesskit_node_builder(response.id, |node| node.set_description(about.as_str()));
     if ui.is_rect_visible(rect) {
-        let look = BoardTabLook { is_selected: chosen, held, count: count.as_deref() };
+        let look = BoardTabState { is_selected: chosen, held, count: count.as_deref() };
         paint_tab(ui, theme, board, rect, &response, look);
     }
     if response.clicked() {
@@ -158,7 +158,7 @@ fn tab_ui(ui: &mut Ui, view: &FrameView<'_>, board: &Board) {
     });
 }
 
-struct BoardTabLook<'a> {
+struct BoardTabState<'a> {
     is_selected: bool,
     held: bool,
     /// The number of problems.
@@ -171,9 +171,9 @@ fn paint_tab(
     board: &Board,
     rect: Rect,
     response: &Response,
-    look: BoardTabLook<'_>,
+    look: BoardTabState<'_>,
 ) {
-    let BoardTabLook { is_selected: chosen, held, count } = look;
+    let BoardTabState { is_selected: chosen, held, count } = look;
     let corners = CornerRadius { nw: 6, ne: 6, sw: 0, se: 0 };
     if chosen {
         ui.painter().rect_filled(rect, corners, theme.canvas);

@@ -165,7 +165,7 @@ impl OutlinePanel {
             view,
             node,
             line,
-            OutlineRowLook { selected, focused, hovered: response.hovered(), folded },
+            OutlineRowState { selected, focused, hovered: response.hovered(), folded },
         );
         response.widget_info(|| egui::WidgetInfo::selected(egui::Role::TreeItem, true, selected, &name));
         if focused {
@@ -219,15 +219,15 @@ fn sorted_children(view: &FrameView<'_>, board: BoardId, parent: Option<NodeId>)
     children
 }
 
-struct OutlineRowLook {
+struct OutlineRowState {
     selected: bool,
     focused: bool,
     hovered: bool,
     folded: bool,
 }
 
-fn paint_row(ui: &Ui, view: &FrameView<'_>, node: &Node, line: &OutlineRow, look: OutlineRowLook) {
-    let OutlineRowLook { selected, focused, hovered, folded } = look;
+fn paint_row(ui: &Ui, view: &FrameView<'_>, node: &Node, line: &OutlineRow, look: OutlineRowState) {
+    let OutlineRowState { selected, focused, hovered, folded } = look;
     let (theme, depth) = (view.theme, line.depth as f32 * INDENT);
     let full = ui.max_rect();
     let corners = egui::CornerRadius::same(4);

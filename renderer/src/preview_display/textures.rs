@@ -1,7 +1,7 @@
 //! The newest frame of each preview session as a texture, and the boxes of its instances.
 
 use egui::{ColorImage, Context, TextureHandle, TextureOptions};
-use frame_memory::{FrameCopy, FrameMemory, FrameMemoryError, FrameMemoryReader};
+use frame_memory::{FrameCopyOutcome, FrameMemory, FrameMemoryError, FrameMemoryReader};
 use shared_protocol::{
     preview_sessions::{PreviewId, PreviewInstanceBox},
     preview_wire::PreviewScreen,
@@ -104,8 +104,8 @@ impl SessionFrames {
         let fresh = self.texture.as_ref().is_none_or(|(texture, _)| texture.size() != size);
         let before = if fresh { Vec::new() } else { self.pixels.clone() };
         match self.reader.copy_frame(&mut self.pixels) {
-            FrameCopy::NoNewFrame => return,
-            FrameCopy::Torn => {
+            FrameCopyOutcome::NoNewFrame => return,
+            FrameCopyOutcome::Torn => {
                 self.pixels.clone_from(&before);
                 self.torn += 1;
                 // The preview is writing this frame; the next read finds it or a newer one.
@@ -115,7 +115,7 @@ impl SessionFrames {
                 }
                 return;
             }
-            FrameCopy::Frame => {}
+            FrameCopyOutcome::Frame => {}
         }
         match &mut self.texture {
             Some((texture, screen)) if !fresh => {

@@ -27,7 +27,7 @@ pub(crate) struct EntityFormDraft {
     /// Markdown fields in preview mode.
     pub(crate) previews: std::collections::BTreeSet<String>,
     /// The result of the last dry run.
-    pub(crate) checked: Option<DraftCheck>,
+    pub(crate) checked: Option<EntityDraftCheck>,
     /// Incremented with every edit.
     pub(crate) version: u64,
     /// The time of the last edit that has not been checked.
@@ -40,7 +40,7 @@ pub(crate) struct EntityFormDraft {
 }
 
 #[derive(Debug, Clone)]
-pub(crate) struct DraftCheck {
+pub(crate) struct EntityDraftCheck {
     pub(crate) version: u64,
     pub(crate) possible: bool,
     pub(crate) findings: EntityFindings,

@@ -8,7 +8,7 @@ use super::{
     findings::{EntityFinding, EntityFindings},
     history::SpecPage,
     schema::{EntityFormSchema, FieldProminence, SchemaField, SchemaFieldKind, humanise, phrase},
-    values::{ValueContext, block, choice_of, entity_chip_ui, in_line, value_ui},
+    values::{EntityValueContext, block, choice_of, entity_chip_ui, in_line, value_ui},
 };
 use crate::{
     view::FrameView,
@@ -78,7 +78,8 @@ pub(super) fn entity_ui(
 ) {
     let theme = view.theme;
     let findings = EntityFindings::from_diagnostics(&entity.view.diagnostics);
-    let around = ValueContext { view, bundle: &entity.view.entity.bundle, outgoing: &entity.view.outgoing };
+    let around =
+        EntityValueContext { view, bundle: &entity.view.entity.bundle, outgoing: &entity.view.outgoing };
     let fields = visible_fields(entity, &findings);
     ui.add_space(16.0);
     title_ui(ui, theme, &entity.view.entity, &entity.view.title);
@@ -238,7 +239,7 @@ pub(super) fn is_in_group(schema: &EntityFormSchema, field: &SchemaField, open: 
 
 fn field_ui(
     ui: &mut Ui,
-    around: &ValueContext<'_>,
+    around: &EntityValueContext<'_>,
     field: &SchemaField,
     value: Option<&OrderedValue>,
     findings: &EntityFindings,

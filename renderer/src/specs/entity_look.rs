@@ -94,7 +94,7 @@ pub(crate) fn badge_ui(
     let look = EntityChip {
         text: &title,
         name: &title,
-        sign: ChipSign::Dot(theme.accent(accent)),
+        sign: ChipSymbol::Dot(theme.accent(accent)),
         background: theme.tile(accent),
         edge: None,
     };
@@ -106,7 +106,7 @@ pub(crate) fn badge_ui(
 }
 
 /// The symbol before the text of a chip.
-pub(crate) enum ChipSign {
+pub(crate) enum ChipSymbol {
     None,
     Dot(Color32),
     Icon(&'static str, Color32),
@@ -119,13 +119,13 @@ pub(crate) struct EntityChip<'a> {
     pub(crate) text: &'a str,
     /// The accessible name.
     pub(crate) name: &'a str,
-    pub(crate) sign: ChipSign,
+    pub(crate) sign: ChipSymbol,
     pub(crate) background: Color32,
     pub(crate) edge: Option<Color32>,
 }
 
 pub(crate) fn chip_ui(ui: &mut Ui, theme: &WorkbenchTheme, chip: &EntityChip<'_>, sense: Sense) -> Response {
-    let lead = if matches!(chip.sign, ChipSign::None) { 10.0 } else { 26.0 };
+    let lead = if matches!(chip.sign, ChipSymbol::None) { 10.0 } else { 26.0 };
     let most = ui.available_size_before_wrap().x.max(ui.max_rect().width()).min(MAX_CHIP_WIDTH);
     let mut job = egui::text::LayoutJob::simple_singleline(chip.text.to_owned(), small_font(ui), theme.text);
     job.wrap = egui::text::TextWrapping::truncate_at_width((most - lead - 10.0).max(24.0));
@@ -144,13 +144,13 @@ pub(crate) fn chip_ui(ui: &mut Ui, theme: &WorkbenchTheme, chip: &EntityChip<'_>
         focus_ring(ui, theme, rect, &response);
         let middle = pos2(rect.left() + 14.0, rect.center().y);
         match chip.sign {
-            ChipSign::None => {}
-            ChipSign::Dot(color) => drop(ui.painter().circle_filled(middle, 4.0, color)),
-            ChipSign::Icon(icon, color) => {
+            ChipSymbol::None => {}
+            ChipSymbol::Dot(color) => drop(ui.painter().circle_filled(middle, 4.0, color)),
+            ChipSymbol::Icon(icon, color) => {
                 paint_icon(ui.painter(), icon, Rect::from_center_size(middle, Vec2::splat(14.0)), color);
             }
-            ChipSign::Mark(on) => paint_mark(ui, theme, middle, on),
-            ChipSign::Trouble => paint_severity(ui.painter(), middle, theme, ProblemSeverity::Error),
+            ChipSymbol::Mark(on) => paint_mark(ui, theme, middle, on),
+            ChipSymbol::Trouble => paint_severity(ui.painter(), middle, theme, ProblemSeverity::Error),
         }
         let at = pos2(rect.left() + lead, rect.center().y - galley.size().y / 2.0);
         ui.painter().galley(at, galley, theme.text);

@@ -2,10 +2,10 @@
 
 use super::{
     answers::EntityList,
-    entity_look::{ChipSign, EntityChip, chip_ui, type_look},
+    entity_look::{ChipSymbol, EntityChip, chip_ui, type_look},
 };
 use crate::{
-    picker::{PickerEntry, PickerMark, SearchPicker},
+    picker::{PickerEntry, PickerIcon, SearchPicker},
     widgets::close_button_ui,
 };
 use canvas::theme::WorkbenchTheme;
@@ -36,7 +36,7 @@ impl EntityPicker {
         let title =
             known.map_or(id, |summary| if summary.title.is_empty() { id } else { summary.title.as_str() });
         let (icon, accent) = type_look(known.map_or("", |summary| summary.entity.entity_type.as_str()));
-        let sign = if missing { ChipSign::Trouble } else { ChipSign::Icon(icon, theme.accent(accent)) };
+        let sign = if missing { ChipSymbol::Trouble } else { ChipSymbol::Icon(icon, theme.accent(accent)) };
         let name = if missing { format!("Missing {id}") } else { id.to_owned() };
         let edge = missing.then_some(theme.danger);
         ui.horizontal(|ui| {
@@ -73,7 +73,7 @@ impl EntityPicker {
                 .map(|(id, title, kind)| PickerEntry {
                     title: if title.is_empty() { (*id).to_owned() } else { (*title).to_owned() },
                     note: (*id).to_owned(),
-                    mark: PickerMark::Icon(type_look(kind).0),
+                    mark: PickerIcon::Icon(type_look(kind).0),
                 })
                 .collect();
             let hint = if types.is_empty() {

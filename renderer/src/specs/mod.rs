@@ -33,7 +33,7 @@ use crate::{
 use answers::SpecAnswers;
 use coverage::CoveragePage;
 use diagnostics::SpecFindingsList;
-use draft::{DraftCheck, EntityFormDraft};
+use draft::{EntityDraftCheck, EntityFormDraft};
 use egui::Ui;
 use entity::SpecReaderState;
 use entity_picker::EntityPicker;
@@ -263,7 +263,7 @@ impl SpecsFeature {
         match result {
             Ok(CheckedBundle { possible, diagnostics, .. }) => {
                 let findings = EntityFindings::of_check(&diagnostics);
-                draft.checked = Some(DraftCheck { version, possible, findings });
+                draft.checked = Some(EntityDraftCheck { version, possible, findings });
             }
             // The check failed; saving will report the reason.
             Err(refusal) => {

@@ -2,9 +2,9 @@
 
 use super::{SpecAction, entity_look::type_look, history::SpecPage};
 use crate::{
-    picker::{PickerEntry, PickerMark, PickerPopup, SearchPicker, rank},
+    picker::{PickerEntry, PickerIcon, PickerPopup, SearchPicker, rank},
     view::FrameView,
-    widgets::PopupPlace,
+    widgets::PopupPosition,
 };
 use egui::Context;
 use shared_protocol::bundle::{BundleView, EntityTypeView};
@@ -38,12 +38,12 @@ impl NewEntityPicker {
             .map(|(_, kind)| PickerEntry {
                 title: super::schema::humanise(&kind.name),
                 note: kind.category.as_deref().map(super::schema::humanise).unwrap_or_default(),
-                mark: PickerMark::Icon(type_look(&kind.name).0),
+                mark: PickerIcon::Icon(type_look(&kind.name).0),
             })
             .collect();
         let popup = PickerPopup {
             id: "new entity",
-            place: PopupPlace::Top(96.0),
+            place: PopupPosition::Top(96.0),
             width: WIDTH,
             name: "Type of the new entity",
             hint: &format!("Type of the new entity in {}", bundle.title),

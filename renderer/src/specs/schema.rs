@@ -60,7 +60,7 @@ pub(crate) enum SchemaFieldKind {
     Reference(Vec<String>),
     List {
         of: Box<SchemaFieldKind>,
-        look: ListLook,
+        look: ListPresentation,
     },
     Object {
         fields: Vec<SchemaField>,
@@ -79,7 +79,7 @@ pub(crate) struct SchemaChoice {
 }
 
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(crate) enum ListLook {
+pub(crate) enum ListPresentation {
     #[default]
     Plain,
     Chips,
@@ -99,7 +99,7 @@ impl SchemaFieldKind {
             Self::Long { .. } | Self::Json => true,
             Self::Object { as_chips, .. } => !as_chips,
             Self::List { of, look } => {
-                *look == ListLook::Bullets
+                *look == ListPresentation::Bullets
                     || !matches!(**of, Self::Reference(_) | Self::Choice(_) | Self::Text)
             }
             _ => false,
@@ -347,17 +347,18 @@ fn parse_choice(schema: &OrderedValue, value: &str) -> SchemaChoice {
     }
 }
 
-fn list_look(schema: &OrderedValue, display: &str) -> ListLook {
+fn list_look(schema: &OrderedValue, display: &str) -> ListPresentation {
     let text = |name: &str, usual: &str| {
         hint(schema, name).and_then(OrderedValue::as_text).unwrap_or(usual).to_owned()
     };
     match hint(schema, "layout").and_then(OrderedValue::as_text).unwrap_or_default() {
-        "tabbedArray" => {
-            ListLook::Tabs { label: text("tabLabelField", "name"), chosen: text("choiceField", "isChosen") }
-        }
-        "bulletList" => ListLook::Bullets,
-        _ if display == "chips" => ListLook::Chips,
-        _ => ListLook::Plain,
+        "tabbedArray" => ListPresentation::Tabs {
+            label: text("tabLabelField", "name"),
+            chosen: text("choiceField", "isChosen"),
+        },
+        "bulletList" => ListPresentation::Bullets,
+        _ if display == "chips" => ListPresentation::Chips,
+        _ => ListPresentation::Plain,
     }
 }
 

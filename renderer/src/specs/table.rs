@@ -4,7 +4,7 @@
 use super::{
     entity::drop_of,
     schema::{SchemaField, SchemaFieldKind},
-    values::{ValueContext, block, in_line, members_ui, text_width, value_ui},
+    values::{EntityValueContext, block, in_line, members_ui, text_width, value_ui},
 };
 use crate::widgets::{paint_line, small_font};
 use egui::{Align2, Rect, Stroke, Ui, UiBuilder, pos2, vec2};
@@ -18,7 +18,7 @@ const COLUMN_GAP: f32 = 14.0;
 
 pub(super) fn table_ui(
     ui: &mut Ui,
-    around: &ValueContext<'_>,
+    around: &EntityValueContext<'_>,
     fields: &[SchemaField],
     items: &[OrderedValue],
 ) {
@@ -99,7 +99,13 @@ fn widths(ui: &Ui, columns: &[&SchemaField], items: &[OrderedValue], room: f32) 
     Some(widths)
 }
 
-fn header_ui(ui: &mut Ui, around: &ValueContext<'_>, columns: &[&SchemaField], widths: &[f32], room: f32) {
+fn header_ui(
+    ui: &mut Ui,
+    around: &EntityValueContext<'_>,
+    columns: &[&SchemaField],
+    widths: &[f32],
+    room: f32,
+) {
     let (rect, _) = ui.allocate_exact_size(vec2(room, 22.0), egui::Sense::hover());
     let mut left = rect.left() + 8.0;
     for (field, width) in columns.iter().zip(widths) {
@@ -113,7 +119,7 @@ fn header_ui(ui: &mut Ui, around: &ValueContext<'_>, columns: &[&SchemaField], w
 
 fn row_ui(
     ui: &mut Ui,
-    around: &ValueContext<'_>,
+    around: &EntityValueContext<'_>,
     columns: &[&SchemaField],
     widths: &[f32],
     item: &OrderedValue,

@@ -2,9 +2,9 @@
 
 use super::{
     SpecAction,
-    entity_look::{ChipSign, EntityChip, badge_ui, chip_ui, paint_mark, type_look},
+    entity_look::{ChipSymbol, EntityChip, badge_ui, chip_ui, paint_mark, type_look},
     history::SpecPage,
-    schema::{ListLook, SchemaChoice, SchemaField, SchemaFieldKind},
+    schema::{ListPresentation, SchemaChoice, SchemaField, SchemaFieldKind},
     table::table_ui,
 };
 use crate::{
@@ -20,14 +20,19 @@ use shared_protocol::{
 };
 
 /// The context of values: the frame and their entity.
-pub(super) struct ValueContext<'a> {
+pub(super) struct EntityValueContext<'a> {
     pub(super) view: &'a FrameView<'a>,
     pub(super) bundle: &'a str,
     /// The outgoing references of the entity.
     pub(super) outgoing: &'a [RelationView],
 }
 
-pub(super) fn value_ui(ui: &mut Ui, around: &ValueContext<'_>, kind: &SchemaFieldKind, value: &OrderedValue) {
+pub(super) fn value_ui(
+    ui: &mut Ui,
+    around: &EntityValueContext<'_>,
+    kind: &SchemaFieldKind,
+    value: &OrderedValue,
+) {
     let theme = around.view.theme;
     match (kind, value) {
         (_, OrderedValue::Null) => drop(muted_ui(ui, theme, "No value")),
@@ -59,7 +64,7 @@ pub(super) fn value_ui(ui: &mut Ui, around: &ValueContext<'_>, kind: &SchemaFiel
         (_, OrderedValue::List(items))
             if items.iter().all(|item| matches!(item, OrderedValue::Text(_) | OrderedValue::Number(_))) =>
         {
-            list_ui(ui, around, &SchemaFieldKind::Text, &ListLook::Plain, items);
+            list_ui(ui, around, &SchemaFieldKind::Text, &ListPresentation::Plain, items);
         }
         _ => drop(
             ui.add(
@@ -82,7 +87,7 @@ pub(super) fn choice_of<'a>(choices: &'a [SchemaChoice], value: &str) -> Option<
 /// Shows the fields of an object that have a value, with labels above.
 pub(super) fn members_ui(
     ui: &mut Ui,
-    around: &ValueContext<'_>,
+    around: &EntityValueContext<'_>,
     fields: &[SchemaField],
     value: &OrderedValue,
 ) {
@@ -115,9 +120,9 @@ pub(super) fn block<R>(ui: &mut Ui, theme: &WorkbenchTheme, content: impl FnOnce
 
 fn list_ui(
     ui: &mut Ui,
-    around: &ValueContext<'_>,
+    around: &EntityValueContext<'_>,
     of: &SchemaFieldKind,
-    look: &ListLook,
+    look: &ListPresentation,
     items: &[OrderedValue],
 ) {
     let theme = around.view.theme;
@@ -126,7 +131,7 @@ fn list_ui(
         return;
     }
     match (of, look) {
-        (_, ListLook::Tabs { label, chosen }) => tabs_ui(ui, around, of, (label, chosen), items),
+        (_, ListPresentation::Tabs { label, chosen }) => tabs_ui(ui, around, of, (label, chosen), items),
         (SchemaFieldKind::Reference(types), _) => {
             ui.horizontal_wrapped(|ui| {
                 ui.spacing_mut().item_spacing = vec2(6.0, 6.0);
@@ -142,7 +147,7 @@ fn list_ui(
                 }
             });
         }
-        (_, ListLook::Chips) => {
+        (_, ListPresentation::Chips) => {
             ui.horizontal_wrapped(|ui| {
                 ui.spacing_mut().item_spacing = vec2(6.0, 6.0);
                 for item in items {
@@ -150,7 +155,7 @@ fn list_ui(
                     let chip = EntityChip {
                         text: &text,
                         name: &text,
-                        sign: ChipSign::None,
+                        sign: ChipSymbol::None,
                         background: theme.hover,
                         edge: None,
                     };
@@ -167,7 +172,7 @@ fn list_ui(
     }
 }
 
-fn bullet_ui(ui: &mut Ui, around: &ValueContext<'_>, of: &SchemaFieldKind, item: &OrderedValue) {
+fn bullet_ui(ui: &mut Ui, around: &EntityValueContext<'_>, of: &SchemaFieldKind, item: &OrderedValue) {
     ui.horizontal_top(|ui| {
         let (mark, _) = ui.allocate_exact_size(vec2(12.0, 18.0), Sense::hover());
         ui.painter().circle_filled(
@@ -201,7 +206,7 @@ fn flags_ui(ui: &mut Ui, theme: &WorkbenchTheme, fields: &[SchemaField], value: 
             let chip = EntityChip {
                 text: label,
                 name: &spoken,
-                sign: ChipSign::Mark(on),
+                sign: ChipSymbol::Mark(on),
                 background: theme.hover,
                 edge: None,
             };
@@ -213,7 +218,7 @@ fn flags_ui(ui: &mut Ui, theme: &WorkbenchTheme, fields: &[SchemaField], value: 
 /// Shows one item at a time, initially the chosen one.
 fn tabs_ui(
     ui: &mut Ui,
-    around: &ValueContext<'_>,
+    around: &EntityValueContext<'_>,
     of: &SchemaFieldKind,
     (label, chosen): (&str, &str),
     items: &[OrderedValue],
@@ -259,7 +264,7 @@ fn tabs_ui(
 }
 
 /// Shows a reference as a chip that opens the entity.
-pub(super) fn reference_ui(ui: &mut Ui, around: &ValueContext<'_>, types: &[String], id: &str) {
+pub(super) fn reference_ui(ui: &mut Ui, around: &EntityValueContext<'_>, types: &[String], id: &str) {
     let relation = around.outgoing.iter().find(|relation| relation.entity.id == id);
     let title = relation.and_then(|relation| relation.title.as_deref());
     let entity = relation.map(|relation| relation.entity.clone()).or_else(|| {
@@ -280,7 +285,7 @@ pub(super) fn entity_chip_ui(ui: &mut Ui, view: &FrameView<'_>, entity: &EntityR
     let chip = EntityChip {
         text: shown.unwrap_or(&entity.id),
         name: &name,
-        sign: ChipSign::Icon(icon, view.theme.accent(accent)),
+        sign: ChipSymbol::Icon(icon, view.theme.accent(accent)),
         background: view.theme.tile(accent),
         edge: None,
     };
@@ -295,7 +300,7 @@ fn missing_chip_ui(ui: &mut Ui, theme: &WorkbenchTheme, id: &str) -> egui::Respo
     let chip = EntityChip {
         text: &text,
         name: &name,
-        sign: ChipSign::Trouble,
+        sign: ChipSymbol::Trouble,
         background: theme.surface_panel,
         edge: Some(theme.danger),
     };

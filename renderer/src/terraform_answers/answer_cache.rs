@@ -32,7 +32,7 @@ impl<T, D> Default for AnswerCache<T, D> {
 
 /// The next step for an answer that is shown.
 #[derive(Debug, PartialEq)]
-pub(crate) enum AnswerNeed {
+pub(crate) enum AnswerCacheStep {
     Nothing,
     Request,
     /// Try again after these seconds.
@@ -54,9 +54,9 @@ impl<T, D: Copy + PartialEq> AnswerCache<T, D> {
     }
 
     /// Called while the answer is shown. `at_once` skips the wait for changes to settle.
-    pub(crate) fn poll(&mut self, key: AnswerKey<D>, now: f64, at_once: bool) -> AnswerNeed {
+    pub(crate) fn poll(&mut self, key: AnswerKey<D>, now: f64, at_once: bool) -> AnswerCacheStep {
         if self.is_waiting || self.requested == Some(key) {
-            return AnswerNeed::Nothing;
+            return AnswerCacheStep::Nothing;
         }
         let same_board = self.requested.is_some_and(|requested| requested.board == key.board);
         if same_board && !at_once {
@@ -64,17 +64,17 @@ impl<T, D: Copy + PartialEq> AnswerCache<T, D> {
                 Some((newer, since)) if newer == key => {
                     let left = since + REST - now;
                     if left > 0.0 {
-                        return AnswerNeed::Later(left);
+                        return AnswerCacheStep::Later(left);
                     }
                 }
                 _ => {
                     self.newer = Some((key, now));
-                    return AnswerNeed::Later(REST);
+                    return AnswerCacheStep::Later(REST);
                 }
             }
         }
         (self.requested, self.newer, self.is_waiting) = (Some(key), None, true);
-        AnswerNeed::Request
+        AnswerCacheStep::Request
     }
 
     pub(crate) fn receive(&mut self, board: BoardId, value: T) {
@@ -103,18 +103,18 @@ mod tests {
     #[test]
     fn it_is_requested_for_once_and_again_when_changes_have_rested() {
         let mut kept: AnswerCache<&str, u64> = AnswerCache::default();
-        assert_eq!(kept.poll(key(1, 1), 0.0, false), AnswerNeed::Request);
-        assert_eq!(kept.poll(key(1, 2), 0.1, false), AnswerNeed::Nothing, "one at a time");
+        assert_eq!(kept.poll(key(1, 1), 0.0, false), AnswerCacheStep::Request);
+        assert_eq!(kept.poll(key(1, 2), 0.1, false), AnswerCacheStep::Nothing, "one at a time");
         kept.receive(BoardId::from_bits(1), "first");
-        assert_eq!(kept.poll(key(1, 1), 0.2, false), AnswerNeed::Nothing, "it is known");
-        assert_eq!(kept.poll(key(1, 2), 1.0, false), AnswerNeed::Later(REST));
-        assert_eq!(kept.poll(key(1, 3), 1.2, false), AnswerNeed::Later(REST), "it changes still");
-        assert!(matches!(kept.poll(key(1, 3), 1.3, false), AnswerNeed::Later(left) if left < REST));
-        assert_eq!(kept.poll(key(1, 3), 1.6, false), AnswerNeed::Request);
+        assert_eq!(kept.poll(key(1, 1), 0.2, false), AnswerCacheStep::Nothing, "it is known");
+        assert_eq!(kept.poll(key(1, 2), 1.0, false), AnswerCacheStep::Later(REST));
+        assert_eq!(kept.poll(key(1, 3), 1.2, false), AnswerCacheStep::Later(REST), "it changes still");
+        assert!(matches!(kept.poll(key(1, 3), 1.3, false), AnswerCacheStep::Later(left) if left < REST));
+        assert_eq!(kept.poll(key(1, 3), 1.6, false), AnswerCacheStep::Request);
         kept.refuse("no".to_owned());
         assert_eq!((kept.refusal(), kept.get(BoardId::from_bits(1))), (Some("no"), Some(&"first")));
-        assert_eq!(kept.poll(key(1, 3), 9.0, false), AnswerNeed::Nothing, "refused is answered");
-        assert_eq!(kept.poll(key(2, 3), 9.0, false), AnswerNeed::Request, "another board, at once");
+        assert_eq!(kept.poll(key(1, 3), 9.0, false), AnswerCacheStep::Nothing, "refused is answered");
+        assert_eq!(kept.poll(key(2, 3), 9.0, false), AnswerCacheStep::Request, "another board, at once");
         assert_eq!(kept.get(BoardId::from_bits(2)), None, "not what is known of the other");
     }
 
@@ -123,10 +123,10 @@ mod tests {
         let mut kept: AnswerCache<(), u64> = AnswerCache::default();
         kept.poll(key(1, 1), 0.0, false);
         kept.receive(BoardId::from_bits(1), ());
-        assert_eq!(kept.poll(key(1, 2), 0.1, true), AnswerNeed::Request);
+        assert_eq!(kept.poll(key(1, 2), 0.1, true), AnswerCacheStep::Request);
         kept.receive(BoardId::from_bits(1), ());
         assert!(kept.is_current(key(1, 2)) && !kept.is_current(key(1, 3)));
         kept.outdate();
-        assert_eq!(kept.poll(key(1, 2), 0.2, false), AnswerNeed::Request);
+        assert_eq!(kept.poll(key(1, 2), 0.2, false), AnswerCacheStep::Request);
     }
 }

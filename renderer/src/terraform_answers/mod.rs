@@ -4,7 +4,7 @@ pub(crate) mod answer_cache;
 pub(crate) mod run_lines;
 
 use crate::main_request::MainRequest;
-use answer_cache::{AnswerCache, AnswerKey, AnswerNeed};
+use answer_cache::{AnswerCache, AnswerCacheStep, AnswerKey};
 use run_lines::RunLines;
 use shared_protocol::{
     BoardId, Refusal, Revision,
@@ -20,19 +20,19 @@ use shared_protocol::{
 };
 
 /// A run writes the files, so that they depend on it as well.
-type FilesAt = (Revision, Option<TerraformRunId>);
-type RunAt = (Option<TerraformRunId>, bool);
+type HclFilesKey = (Revision, Option<TerraformRunId>);
+type RunKey = (Option<TerraformRunId>, bool);
 
 #[derive(Default)]
 pub(crate) struct TerraformAnswers {
-    hcl: AnswerCache<HclView, FilesAt>,
+    hcl: AnswerCache<HclView, HclFilesKey>,
     /// Increases with each answer.
     hcl_version: u64,
     cost: AnswerCache<CostView, Revision>,
-    plan: AnswerCache<Option<PlanView>, (PlanState, RunAt)>,
+    plan: AnswerCache<Option<PlanView>, (PlanState, RunKey)>,
     /// Increases with each answer.
     plan_version: u64,
-    history: AnswerCache<Vec<TerraformRunView>, RunAt>,
+    history: AnswerCache<Vec<TerraformRunView>, RunKey>,
     pub(crate) lines: RunLines,
     /// The notes of the last import.
     imported: Option<(BoardId, Vec<TerraformFindingView>)>,
@@ -54,7 +54,7 @@ pub(crate) enum TerraformReply {
 
 /// The answers that are shown.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct TerraformWants {
+pub(crate) struct VisibleTerraformAnswers {
     pub(crate) files: bool,
     /// A run waits for the files.
     pub(crate) files_at_once: bool,
@@ -78,11 +78,11 @@ impl TerraformBoard<'_> {
         self.view?.run.as_ref()
     }
 
-    fn run_at(&self) -> RunAt {
+    fn run_at(&self) -> RunKey {
         (self.run().map(|run| run.id), self.run().is_some_and(is_in_progress))
     }
 
-    fn files(&self) -> AnswerKey<FilesAt> {
+    fn files(&self) -> AnswerKey<HclFilesKey> {
         AnswerKey { board: self.board, at: (self.revision, self.run().map(|run| run.id)) }
     }
 }
@@ -145,15 +145,15 @@ impl TerraformAnswers {
     pub(crate) fn request_missing(
         &mut self,
         now: &TerraformBoard<'_>,
-        wants: TerraformWants,
+        wants: VisibleTerraformAnswers,
     ) -> (Vec<MainRequest<TerraformReply>>, Option<f64>) {
         let board = now.board;
         let mut requests = Vec::new();
         let mut again = f64::INFINITY;
-        let mut next = |need: AnswerNeed, request: &dyn Fn() -> MainRequest<TerraformReply>| match need {
-            AnswerNeed::Nothing => {}
-            AnswerNeed::Request => requests.push(request()),
-            AnswerNeed::Later(seconds) => again = again.min(seconds),
+        let mut next = |need: AnswerCacheStep, request: &dyn Fn() -> MainRequest<TerraformReply>| match need {
+            AnswerCacheStep::Nothing => {}
+            AnswerCacheStep::Request => requests.push(request()),
+            AnswerCacheStep::Later(seconds) => again = again.min(seconds),
         };
         let cost = AnswerKey { board, at: now.revision };
         next(self.cost.poll(cost, now.time, false), &|| {
@@ -180,7 +180,7 @@ impl TerraformAnswers {
                 && let Some(from) = self.lines.next_missing_line(run)
             {
                 let run = run.id;
-                next(AnswerNeed::Request, &|| {
+                next(AnswerCacheStep::Request, &|| {
                     request(ReadRunLines { run, from }, move |result| TerraformReply::Lines { run, result })
                 });
             }

@@ -97,7 +97,7 @@ pub(crate) enum WindowAction {
     /// Shows an operation in the log.
     ShowOperation(Revision),
     /// Opens a file dialog and then performs its purpose.
-    AskPath(PathPurpose),
+    AskPath(PickedPathPurpose),
     /// An action on spec bundles.
     Spec(SpecAction),
     /// Opens the dialog that links an element to another one.
@@ -256,7 +256,7 @@ pub(crate) enum SpecAction {
 
 /// The purpose of a path.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum PathPurpose {
+pub(crate) enum PickedPathPurpose {
     OpenWorkspace,
     NewWorkspace {
         template: WorkspaceTemplate,
@@ -273,7 +273,7 @@ pub(crate) enum PathPurpose {
     ExportAudit,
 }
 
-impl PathPurpose {
+impl PickedPathPurpose {
     /// The suggested name of an exported audit.
     pub(crate) const AUDIT_FILE: &str = "audit.jsonl";
 

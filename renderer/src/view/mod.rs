@@ -6,7 +6,7 @@ mod response;
 pub(crate) mod spec_history;
 mod spec_nodes;
 
-pub(crate) use action::{ActionQueue, PathPurpose, SpecAction, WindowAction};
+pub(crate) use action::{ActionQueue, PickedPathPurpose, SpecAction, WindowAction};
 pub(crate) use response::{ManagedServerResponse, SpecResponse, WelcomeResponse};
 pub(crate) use spec_history::{SpecHistory, SpecPage};
 pub(crate) use spec_nodes::{entity_of, entity_of_node, node_of};

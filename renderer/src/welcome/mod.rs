@@ -10,14 +10,14 @@ use crate::{
     app_icon::paint_mark,
     commands::CommandId,
     panels::notices::{capitalised, message_ui},
-    view::{FrameView, PathPurpose, WelcomeResponse, WindowAction},
+    view::{FrameView, PickedPathPurpose, WelcomeResponse, WindowAction},
     widgets::{close_button_ui, modal_frame, muted_ui},
 };
 use choice::{WelcomeChoice, choice_ui};
 use egui::{Context, CornerRadius, Frame, Id, Margin, RichText, Sense, Stroke, Ui, vec2};
 use shared_protocol::{
     GraphDocument, Refusal,
-    messages::{PlainFolder, RecentWorkspace, WorkspaceTemplate},
+    messages::{FolderWithoutWorkspace, RecentWorkspace, WorkspaceTemplate},
     requests::{ListRecents, ListTemplates},
 };
 use templates::TemplateGallery;
@@ -52,12 +52,12 @@ pub(crate) struct WelcomePage {
     /// The refusal of the last request.
     refused: Option<Refusal>,
     /// The chosen folder, when it is not a workspace.
-    folder: Option<PlainFolder>,
+    folder: Option<FolderWithoutWorkspace>,
 }
 
 impl WelcomePage {
     /// Creates the page with the options for a folder that is not a workspace.
-    pub(crate) fn for_folder(folder: Option<PlainFolder>) -> Self {
+    pub(crate) fn for_folder(folder: Option<FolderWithoutWorkspace>) -> Self {
         Self { folder, ..Self::default() }
     }
 
@@ -133,7 +133,7 @@ impl WelcomePage {
         }
     }
 
-    fn folder_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, folder: &PlainFolder) {
+    fn folder_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, folder: &FolderWithoutWorkspace) {
         if folder.is_workspace {
             return self.existing_ui(ui, view, &folder.path);
         }
@@ -154,7 +154,7 @@ impl WelcomePage {
                     self.focus_first(&import);
                     if import.clicked() {
                         self.wait(format!("Importing {}…", folder.path));
-                        view.act(PathPurpose::OpenTerraform.action(folder.path.clone()));
+                        view.act(PickedPathPurpose::OpenTerraform.action(folder.path.clone()));
                     }
                 }
                 let create = ui.button("Create a workspace here");
@@ -162,10 +162,10 @@ impl WelcomePage {
                 if create.clicked() {
                     self.wait(format!("Creating a workspace in {}…", folder.path));
                     let (path, template) = (folder.path.clone(), WorkspaceTemplate::Blank);
-                    view.act(PathPurpose::NewWorkspace { template }.action(path));
+                    view.act(PickedPathPurpose::NewWorkspace { template }.action(path));
                 }
                 if ui.button("Choose another folder…").clicked() {
-                    view.act(WindowAction::AskPath(PathPurpose::OpenWorkspace));
+                    view.act(WindowAction::AskPath(PickedPathPurpose::OpenWorkspace));
                 }
             });
         });
@@ -219,7 +219,7 @@ impl WelcomePage {
     fn rest_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>) {
         section_ui(ui, view, "New workspace");
         if let Some(template) = self.templates.show_ui(ui, view) {
-            view.act(WindowAction::AskPath(PathPurpose::NewWorkspace { template }));
+            view.act(WindowAction::AskPath(PickedPathPurpose::NewWorkspace { template }));
         }
         ui.add_space(14.0);
         section_ui(ui, view, "Recent");
@@ -261,7 +261,7 @@ impl WelcomePage {
             is_main: false,
         };
         if choice_ui(ui, view.theme, terraform).clicked() {
-            view.act(WindowAction::AskPath(PathPurpose::OpenTerraform));
+            view.act(WindowAction::AskPath(PickedPathPurpose::OpenTerraform));
         }
         let agent = WelcomeChoice {
             icon: "cluster",
@@ -279,7 +279,7 @@ impl WelcomePage {
             is_main: false,
         };
         if choice_ui(ui, view.theme, folder).clicked() {
-            view.act(WindowAction::AskPath(PathPurpose::OpenWorkspace));
+            view.act(WindowAction::AskPath(PickedPathPurpose::OpenWorkspace));
         }
     }
 }

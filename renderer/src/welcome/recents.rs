@@ -28,8 +28,8 @@ pub(super) fn recents_ui(
     let mut chosen = None;
     for recent in recents {
         match recent_ui(ui, view, recent) {
-            Some(RecentAction::Open) => chosen = Some(recent.path.clone()),
-            Some(RecentAction::Forget) => view.act(WindowAction::welcome(
+            Some(RecentWorkspaceAction::Open) => chosen = Some(recent.path.clone()),
+            Some(RecentWorkspaceAction::Forget) => view.act(WindowAction::welcome(
                 ForgetRecent { path: recent.path.clone() },
                 WelcomeResponse::Recents,
             )),
@@ -39,12 +39,12 @@ pub(super) fn recents_ui(
     chosen
 }
 
-enum RecentAction {
+enum RecentWorkspaceAction {
     Open,
     Forget,
 }
 
-fn recent_ui(ui: &mut Ui, view: &FrameView<'_>, recent: &RecentWorkspace) -> Option<RecentAction> {
+fn recent_ui(ui: &mut Ui, view: &FrameView<'_>, recent: &RecentWorkspace) -> Option<RecentWorkspaceAction> {
     let theme = view.theme;
     let height = if recent.problem.is_some() { ROW_HEIGHT + PROBLEM_HEIGHT } else { ROW_HEIGHT };
     let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width(), height), Sense::hover());
@@ -75,7 +75,7 @@ fn recent_ui(ui: &mut Ui, view: &FrameView<'_>, recent: &RecentWorkspace) -> Opt
     let cross = Rect::from_center_size(pos2(rect.right() - 12.0, rect.center().y), Vec2::splat(20.0));
     let mut end = row.new_child(egui::UiBuilder::new().max_rect(cross));
     if close_button_ui(&mut end, theme, &format!("Remove {} from the list", recent.name)).clicked() {
-        return Some(RecentAction::Forget);
+        return Some(RecentWorkspaceAction::Forget);
     }
-    is_opened.then_some(RecentAction::Open)
+    is_opened.then_some(RecentWorkspaceAction::Open)
 }

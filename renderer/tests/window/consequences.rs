@@ -5,7 +5,7 @@ use egui::{Key, Theme};
 use egui_kittest::kittest::{NodeT, Queryable};
 use shared_protocol::{
     Actor, ActorKind, Command, NodeId, PropKey, PropValue, ProposalId, Refusal, RefusalCode, Revision,
-    decisions::{DrawPagePictures, PlanProposal, PlanStart, ReviewRequest, WindowRequest},
+    decisions::{DrawPagePictures, PlanProposal, ReviewPlanStart, ReviewRequest, WindowRequest},
     messages::{ProblemSeverity, ToRenderer},
     preview_sessions::PreviewImage,
     preview_wire::PreviewScreen,
@@ -244,7 +244,7 @@ fn nothing_is_planned_before_a_person_says_so_twice() {
     assert_eq!(plans(&mut case), 0, "it says what it does first");
     case.click("Do not plan");
     case.click("Plan…");
-    case.shop.main.reviews.planning = Some(Ok(PlanStart::Started { run: 4 }));
+    case.shop.main.reviews.planning = Some(Ok(ReviewPlanStart::Started { run: 4 }));
     let (hash, board) = (case.shop.main.reviews.opened[&case.id].hash, case.shop.infrastructure);
     case.click("Plan now");
     let asked = case.asked();
@@ -439,7 +439,7 @@ fn values_that_a_plan_needs_are_asked_for_and_sent_once() {
     case.click("Plan…");
     let board = case.shop.infrastructure;
     let secrets = vec!["db_password".to_owned()];
-    case.shop.main.reviews.planning = Some(Ok(PlanStart::NeedsValues { board, secrets }));
+    case.shop.main.reviews.planning = Some(Ok(ReviewPlanStart::NeedsValues { board, secrets }));
     case.click("Plan now");
     assert!(case.shop.shows("db_password"));
     assert!(case.shop.window.get_by_label("Plan now").accesskit_node().is_disabled());

@@ -9,8 +9,8 @@ use shared_protocol::{
     Command, NodeId, Proposal, ProposalId, ProposalState, ProposalSubject, Refusal, Revision,
     decisions::{
         AcceptProposal, CloseProposal, CommentOnProposal, DecidedProposal, DrawPagePictures, EditProposal,
-        GrantApproval, ListOrigins, OpenProposal, PlanStart, ProposalDecision, ReadConsequences,
-        RebaseProposal, RejectProposal, ReviewRequest, WindowRequest,
+        GrantApproval, ListOrigins, OpenProposal, ProposalDecision, ReadConsequences, RebaseProposal,
+        RejectProposal, ReviewPlanStart, ReviewRequest, WindowRequest,
     },
     messages::{AppliedCommand, Patch, ToRenderer},
     proposal::{ElementChangeKind, ProposalAcceptance, ProposalStep, Proposer, ReviewVerdict, Risk},
@@ -35,7 +35,7 @@ pub(crate) struct Reviews {
     /// By page.
     pub(crate) pictures: BTreeMap<NodeId, PagePictures>,
     /// What comes of a wish to plan.
-    pub(crate) planning: Option<Result<PlanStart, Refusal>>,
+    pub(crate) planning: Option<Result<ReviewPlanStart, Refusal>>,
     /// Main takes its time.
     pub(crate) silent: bool,
     /// The proposal that a person opened, the drafts that were closed, and the one that was sent last.

@@ -12,8 +12,8 @@ use shared_protocol::{
     proposal::{ContentHash, ElementChangeKind, ProposedAction, ReviewVerdict, Risk},
     review::ProposedElement,
     terraform::{
-        PlanChange, PlanCounts, PlannedAction, RequestPlanState, RequestPlanView, TerraformOperation,
-        TerraformView,
+        ApplyRequestPlanState, ApplyRequestPlanView, PlanChange, PlanCounts, PlannedAction,
+        TerraformOperation, TerraformView,
     },
 };
 
@@ -50,9 +50,10 @@ impl Case {
         Self { shop, id }
     }
 
-    fn tell(&mut self, state: RequestPlanState) {
+    fn tell(&mut self, state: ApplyRequestPlanState) {
         let version = self.shop.main.reviews.opened[&self.id].brief.version;
-        let request = RequestPlanView { proposal: self.id, version, board: self.shop.infrastructure, state };
+        let request =
+            ApplyRequestPlanView { proposal: self.id, version, board: self.shop.infrastructure, state };
         let view = TerraformView { requests: vec![request], ..TerraformView::default() };
         self.shop.main.send(ToRenderer::Terraform(Box::new(view)));
         self.shop.settle();
@@ -66,7 +67,7 @@ impl Case {
             reason: None,
             attributes: Vec::new(),
         };
-        self.tell(RequestPlanState::Ready {
+        self.tell(ApplyRequestPlanState::Ready {
             hash: ContentHash::from_bytes([plan; 32]),
             counts: PlanCounts { add: 0, change: 0, remove: 1 },
             changes: vec![change],
@@ -108,9 +109,12 @@ fn an_apply_waits_for_its_plan_and_a_yes_names_it() {
     case.look();
     let reason = "This board's plan runs data external x in main.tf. Press Plan to run it yourself.";
     for (state, shown) in [
-        (RequestPlanState::Needed { reason: reason.to_owned() }, reason),
-        (RequestPlanState::Planning { run: None }, "Planning…"),
-        (RequestPlanState::Failed { reason: "no credentials".to_owned() }, "The plan failed: no credentials"),
+        (ApplyRequestPlanState::Needed { reason: reason.to_owned() }, reason),
+        (ApplyRequestPlanState::Planning { run: None }, "Planning…"),
+        (
+            ApplyRequestPlanState::Failed { reason: "no credentials".to_owned() },
+            "The plan failed: no credentials",
+        ),
     ] {
         case.tell(state);
         assert!(case.shop.shows(shown), "{shown}");

@@ -803,7 +803,7 @@ fn texts_of_files_are_shown_line_by_line_and_in_full() {
                 before: None,
                 after: Some(format!("{}the end", "word ".repeat(2_000))),
             }],
-            files: vec![shared_protocol::review::FileDelta::from_text("specs/a.yaml", text)],
+            files: vec![shared_protocol::review::FileLineCounts::from_text("specs/a.yaml", text)],
             risks: Vec::new(),
             destructive: false,
             needs: Vec::new(),

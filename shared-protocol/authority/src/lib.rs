@@ -37,7 +37,7 @@ pub use rules::{
     AllowedConnection, check_prop, condition_holds, connection, is_visible, may_contain, may_vary, similar,
 };
 pub use snapshot::Snapshot;
-pub use undo_history::History;
+pub use undo_history::UndoHistory;
 
 #[cfg(test)]
 mod tests;

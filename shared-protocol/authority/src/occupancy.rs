@@ -10,23 +10,23 @@ const CELL_SIDE: i32 = 512;
 const MAX_CELLS_PER_NODE: i64 = 256;
 
 /// The content of one container, or of the board itself.
-pub(crate) type ContentScope = (BoardId, Option<NodeId>);
+pub(crate) type ContainerScope = (BoardId, Option<NodeId>);
 
 #[derive(Clone, Default, PartialEq)]
 pub(crate) struct OccupancyGrid {
-    cells: OrdSet<(ContentScope, i32, i32, NodeId)>,
-    huge: OrdSet<(ContentScope, NodeId)>,
+    cells: OrdSet<(ContainerScope, i32, i32, NodeId)>,
+    huge: OrdSet<(ContainerScope, NodeId)>,
 }
 
 impl OccupancyGrid {
-    pub(crate) fn insert(&mut self, room: ContentScope, node: NodeId, placement: Placement) {
+    pub(crate) fn insert(&mut self, room: ContainerScope, node: NodeId, placement: Placement) {
         match cells(placement) {
             Some(cells) => self.cells.extend(cells.map(|(x, y)| (room, x, y, node))),
             None => self.huge.extend([(room, node)]),
         }
     }
 
-    pub(crate) fn remove(&mut self, room: ContentScope, node: NodeId, placement: Placement) {
+    pub(crate) fn remove(&mut self, room: ContainerScope, node: NodeId, placement: Placement) {
         let Some(cells) = cells(placement) else {
             self.huge.remove(&(room, node));
             return;
@@ -37,7 +37,7 @@ impl OccupancyGrid {
     }
 
     /// Returns a node at the right end of the content.
-    pub(crate) fn rightmost_node(&self, room: ContentScope) -> Option<NodeId> {
+    pub(crate) fn rightmost_node(&self, room: ContainerScope) -> Option<NodeId> {
         let all = (room, i32::MIN, i32::MIN, NodeId::MIN)..=(room, i32::MAX, i32::MAX, NodeId::MAX);
         let huge =
             || self.huge.range((room, NodeId::MIN)..=(room, NodeId::MAX)).next_back().map(|(_, node)| *node);
@@ -45,7 +45,7 @@ impl OccupancyGrid {
     }
 
     /// Returns the nodes that may overlap the area; the caller compares exactly.
-    pub(crate) fn candidates(&self, room: ContentScope, area: Placement) -> Vec<NodeId> {
+    pub(crate) fn candidates(&self, room: ContainerScope, area: Placement) -> Vec<NodeId> {
         let mut found: Vec<NodeId> =
             self.huge.range((room, NodeId::MIN)..=(room, NodeId::MAX)).map(|(_, node)| *node).collect();
         match cells(area) {

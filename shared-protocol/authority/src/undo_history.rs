@@ -2,7 +2,7 @@
 //!
 //! An undo never rewrites the journal: it appends the inverse of an earlier operation as a new operation, and so does a
 //! redo. The journal is the only thing that is stored. The stacks are derived from the kinds of its operations, so they
-//! survive a restart: [`History::from_operations`] replays the journal, and [`History::record`] follows each new operation.
+//! survive a restart: [`UndoHistory::from_operations`] replays the journal, and [`UndoHistory::record`] follows each new operation.
 //!
 //! Both stacks hold revisions, newest last:
 //!
@@ -55,14 +55,14 @@ use shared_protocol::{OperationKind, Revision, limits::MAX_HISTORY_OPERATIONS};
 use std::collections::VecDeque;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct History {
+pub struct UndoHistory {
     /// Operations whose inverse an undo applies, newest last.
     undo: VecDeque<Revision>,
     /// Undo operations whose inverse a redo applies, newest last.
     redo: VecDeque<Revision>,
 }
 
-impl History {
+impl UndoHistory {
     /// Derives the stacks from the kept operations, oldest first.
     pub fn from_operations(operations: impl IntoIterator<Item = (Revision, OperationKind)>) -> Self {
         let mut history = Self::default();

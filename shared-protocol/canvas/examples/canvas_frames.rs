@@ -9,7 +9,9 @@
 mod common;
 
 use authority::ProblemIndex;
-use canvas::{BoardScene, Canvas, ProposalLayer, ProposedBoard, ShownProposal, WorkbenchTheme, board_bounds};
+use canvas::{
+    BoardScene, Canvas, CanvasProposal, ProposalLayer, ProposedBoard, WorkbenchTheme, board_bounds,
+};
 use common::BOARD;
 use egui::{Context, Event, Modifiers, PointerButton, Pos2, RawInput, Rect, Vec2, pos2, vec2};
 use shared_protocol::{ElementId, Placement, messages::BoardViewport};
@@ -66,7 +68,7 @@ fn measure(
     count: usize,
     view: &str,
     read: bool,
-    proposal: Option<ShownProposal>,
+    proposal: Option<CanvasProposal>,
 ) -> f64 {
     let ctx = Context::default();
     if read {
@@ -136,7 +138,7 @@ fn review(scene: &BoardScene<'_>, bounds: Placement, count: usize) {
     );
     let chosen = Arc::new(elements.iter().map(|element| element.subject.clone()).collect());
     let shown =
-        ShownProposal { board: Arc::new(board), selected: chosen, focus: None, layer: ProposalLayer::Over };
+        CanvasProposal { board: Arc::new(board), selected: chosen, focus: None, layer: ProposalLayer::Over };
     for view in ["near", "half", "third", "out"] {
         let without = measure(scene, bounds, count, view, false, None);
         let with = measure(scene, bounds, count, view, false, Some(shown.clone()));

@@ -5,9 +5,9 @@ use crate::{
     BoardScene, Camera, CanvasEvent,
     deploy_status::BoardDeployStatus,
     draw::node_layout,
-    index::{BoardIndex, NodeKind, NodeSlot, ports},
+    index::{BoardIndex, DrawnNodeKind, IndexedNode, ports},
     lod::DetailLevel,
-    proposed_board::ShownProposal,
+    proposed_board::CanvasProposal,
     theme::size,
 };
 use egui::{Rect, Role, Sense, Ui, Vec2, WidgetInfo, accesskit::Action};
@@ -69,7 +69,7 @@ pub(crate) fn describe(
 }
 
 /// Describes the visible elements of a proposal; a requested click focuses the element.
-pub(crate) fn describe_proposal(ui: &Ui, proposal: &ShownProposal, camera: &Camera) -> Option<CanvasEvent> {
+pub(crate) fn describe_proposal(ui: &Ui, proposal: &CanvasProposal, camera: &Camera) -> Option<CanvasEvent> {
     let is_read = ui.ctx().accesskit_node_builder(egui::accesskit_root_id(), |_| ()).is_some();
     if camera.zoom() < MIN_DESCRIBED_ZOOM || !is_read {
         return None;
@@ -101,10 +101,10 @@ pub(crate) fn describe_proposal(ui: &Ui, proposal: &ShownProposal, camera: &Came
 
 /// Returns the visible part of a node that takes clicks: of a container its title, since its middle belongs to its
 /// content.
-fn visible_rect(slot: &NodeSlot, camera: &Camera) -> Option<Rect> {
+fn visible_rect(slot: &IndexedNode, camera: &Camera) -> Option<Rect> {
     let whole = camera.rect_to_screen(slot.area);
     let rect = match slot.kind {
-        NodeKind::Container => {
+        DrawnNodeKind::Container => {
             let strip = node_layout::header_strip(slot.area);
             Rect::from_min_max(camera.to_screen(strip.min), camera.to_screen(strip.max))
         }
@@ -174,7 +174,7 @@ fn connected(scene: &BoardScene<'_>, node: &Node, port: &PortDef) -> String {
 }
 
 /// Describes a node: "EC2 instance Web server, 2 problems, will be created".
-fn node_name(scene: &BoardScene<'_>, slot: &NodeSlot, standings: Option<&BoardDeployStatus>) -> String {
+fn node_name(scene: &BoardScene<'_>, slot: &IndexedNode, standings: Option<&BoardDeployStatus>) -> String {
     let Some(node) = scene.snapshot.node(slot.id) else { return slot.id.to_string() };
     let kind = scene.snapshot.type_of(node).map_or(node.type_id.as_str(), |def| def.kind_label(node));
     let name = if node.label == kind { node.label.clone() } else { format!("{kind} {}", node.label) };

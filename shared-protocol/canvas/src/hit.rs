@@ -4,7 +4,7 @@ use crate::{
     BoardScene, Camera,
     camera::{enclosing_placement, rect_of},
     draw::node_layout,
-    index::{BoardIndex, NodeKind, NodeSlot, ports},
+    index::{BoardIndex, DrawnNodeKind, IndexedNode, ports},
     lod::DetailLevel,
     theme::size,
 };
@@ -14,12 +14,12 @@ use shared_protocol::{BoardPoint, EdgeId, ElementId, NodeId, PortId, registry::P
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum CanvasHit {
     Port { node: NodeId, port: PortId, direction: PortDirection },
-    Node { id: NodeId, part: HitPart },
+    Node { id: NodeId, part: HitNodePart },
     Edge(EdgeId),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum HitPart {
+pub(crate) enum HitNodePart {
     Body,
     /// The label, which a double click edits.
     Label,
@@ -83,27 +83,27 @@ fn topmost(
     {
         return Some(port);
     }
-    let card =
-        topmost_first().find(|slot| slot.kind != NodeKind::Container && rect_of(slot.area).contains(board));
+    let card = topmost_first()
+        .find(|slot| slot.kind != DrawnNodeKind::Container && rect_of(slot.area).contains(board));
     if let Some(slot) = card {
         let label = match slot.kind {
-            NodeKind::Note => true,
+            DrawnNodeKind::Note => true,
             _ => node_layout::card_face(slot.area).label.contains(board),
         };
         return Some(CanvasHit::Node {
             id: slot.id,
-            part: if label { HitPart::Label } else { HitPart::Body },
+            part: if label { HitNodePart::Label } else { HitNodePart::Body },
         });
     }
     if edges && let Some(edge) = edge_at(index, board, zoom) {
         return Some(CanvasHit::Edge(edge));
     }
     let container = topmost_first()
-        .find(|slot| slot.kind == NodeKind::Container && rect_of(slot.area).contains(board))?;
+        .find(|slot| slot.kind == DrawnNodeKind::Container && rect_of(slot.area).contains(board))?;
     Some(CanvasHit::Node { id: container.id, part: container_part(container, board, zoom) })
 }
 
-fn port_at(scene: &BoardScene<'_>, slot: &NodeSlot, board: Pos2, reach: f32) -> Option<CanvasHit> {
+fn port_at(scene: &BoardScene<'_>, slot: &IndexedNode, board: Pos2, reach: f32) -> Option<CanvasHit> {
     let def = scene.snapshot.type_of(scene.snapshot.node(slot.id)?)?;
     // On a small card the ports must leave room to grab the card.
     let reach = reach.min(slot.area.h.min(slot.area.w) as f32 / 4.0);
@@ -126,16 +126,16 @@ fn edge_at(index: &BoardIndex, board: Pos2, zoom: f32) -> Option<EdgeId> {
         .map(|(_, id)| id)
 }
 
-fn container_part(slot: &NodeSlot, board: Pos2, zoom: f32) -> HitPart {
+fn container_part(slot: &IndexedNode, board: Pos2, zoom: f32) -> HitNodePart {
     let border = (4.0 / zoom).min(slot.area.w.min(slot.area.h) as f32 / 4.0);
     if node_layout::header(slot.area).text.contains(board) {
-        HitPart::Label
+        HitNodePart::Label
     } else if node_layout::header_strip(slot.area).contains(board)
         || !rect_of(slot.area).shrink(border).contains(board)
     {
-        HitPart::Body
+        HitNodePart::Body
     } else {
-        HitPart::Inside
+        HitNodePart::Inside
     }
 }
 

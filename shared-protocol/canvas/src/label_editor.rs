@@ -4,7 +4,7 @@ use crate::{
     BoardScene, Camera, CanvasEvent,
     camera::rect_of,
     draw::{node_layout, note},
-    index::{BoardIndex, NodeKind},
+    index::{BoardIndex, DrawnNodeKind},
     theme::size,
 };
 use egui::{FontId, Id, Key, Margin, Modifiers, Rect, TextEdit, Ui, vec2};
@@ -30,7 +30,7 @@ impl LabelEditor {
     pub(crate) fn start(scene: &BoardScene<'_>, index: &BoardIndex, node: NodeId) -> Option<Self> {
         let slot = index.slot(node)?;
         let found = scene.snapshot.node(node)?;
-        let is_note = slot.kind == NodeKind::Note
+        let is_note = slot.kind == DrawnNodeKind::Note
             && scene.snapshot.type_of(found).is_some_and(|def| def.prop("text").is_some());
         let text = if is_note {
             let face = note::face(scene.snapshot, found);
@@ -48,9 +48,9 @@ impl LabelEditor {
     fn field(&self, index: &BoardIndex, camera: &Camera) -> Option<Rect> {
         let slot = index.slot(self.node)?;
         let board = match slot.kind {
-            NodeKind::Note => rect_of(slot.area).shrink(4.0),
-            NodeKind::Card => node_layout::card_face(slot.area).label,
-            NodeKind::Container => node_layout::header(slot.area).text,
+            DrawnNodeKind::Note => rect_of(slot.area).shrink(4.0),
+            DrawnNodeKind::Card => node_layout::card_face(slot.area).label,
+            DrawnNodeKind::Container => node_layout::header(slot.area).text,
         };
         let rect = Rect::from_min_max(camera.to_screen(board.min), camera.to_screen(board.max));
         // The field keeps a usable size when the label is too small.

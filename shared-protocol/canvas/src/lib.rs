@@ -47,7 +47,7 @@ pub use draw::{
 pub use icons::paint_icon;
 pub use index::board_bounds;
 pub use markdown::to_markdown;
-pub use proposed_board::{ChangeSign, ProposalLayer, ProposedBoard, ShownProposal, paint_sign};
+pub use proposed_board::{CanvasProposal, ProposalLayer, ProposedBoard, ProposedChangeSign, paint_sign};
 pub use scene::{BoardScene, CanvasEvent};
 pub use svg::to_svg;
 pub use theme::WorkbenchTheme;

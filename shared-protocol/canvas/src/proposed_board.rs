@@ -3,7 +3,7 @@
 
 use crate::{
     WorkbenchTheme,
-    index::{NodeSlot, ports, route},
+    index::{IndexedNode, ports, route},
 };
 use authority::Snapshot;
 use egui::{Color32, Pos2};
@@ -20,14 +20,14 @@ const MAX_FIELD_NOTES: usize = 2;
 
 /// The kind of change of an element. Each has a colour and a sign, so that nothing is conveyed by colour alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum ChangeSign {
+pub enum ProposedChangeSign {
     Added,
     Removed,
     Changed,
     Moved,
 }
 
-impl ChangeSign {
+impl ProposedChangeSign {
     pub fn from_kind(kind: ElementChangeKind) -> Self {
         match kind {
             ElementChangeKind::Added => Self::Added,
@@ -48,7 +48,13 @@ impl ChangeSign {
 }
 
 /// Paints a sign on a disc of its colour, for lists.
-pub fn paint_sign(painter: &egui::Painter, theme: &WorkbenchTheme, at: Pos2, radius: f32, sign: ChangeSign) {
+pub fn paint_sign(
+    painter: &egui::Painter,
+    theme: &WorkbenchTheme,
+    at: Pos2,
+    radius: f32,
+    sign: ProposedChangeSign,
+) {
     crate::draw::proposal::paint(painter, theme, at, radius, sign);
 }
 
@@ -65,9 +71,9 @@ pub struct ProposedBoard {
 #[derive(Debug)]
 pub(crate) struct ProposedNode {
     pub(crate) subject: ProposalSubject,
-    pub(crate) sign: ChangeSign,
+    pub(crate) sign: ProposedChangeSign,
     /// The node after the proposal; for a removed node, the node before it.
-    pub(crate) slot: NodeSlot,
+    pub(crate) slot: IndexedNode,
     /// The current place, if the proposal moves the node.
     pub(crate) from: Option<Placement>,
     pub(crate) text: String,
@@ -78,7 +84,7 @@ pub(crate) struct ProposedNode {
 pub(crate) struct ProposedEdge {
     pub(crate) subject: ProposalSubject,
     pub(crate) id: EdgeId,
-    pub(crate) sign: ChangeSign,
+    pub(crate) sign: ProposedChangeSign,
     /// The plain route; an existing edge is drawn with its route on the board.
     pub(crate) route: route::EdgeRoute,
     pub(crate) text: String,
@@ -86,7 +92,7 @@ pub(crate) struct ProposedEdge {
 
 /// A proposal on a canvas: its changes, the selected elements, and the focused one.
 #[derive(Debug, Clone)]
-pub struct ShownProposal {
+pub struct CanvasProposal {
     pub board: Arc<ProposedBoard>,
     /// The elements that would be accepted; the others are drawn faint.
     pub selected: Arc<BTreeSet<ProposalSubject>>,
@@ -108,11 +114,11 @@ pub enum ProposalLayer {
 
 impl ProposalLayer {
     /// Whether this layer shows elements with this sign.
-    pub(crate) fn includes(self, sign: ChangeSign) -> bool {
+    pub(crate) fn includes(self, sign: ProposedChangeSign) -> bool {
         match self {
             Self::Over => true,
-            Self::Before => sign != ChangeSign::Added,
-            Self::After => sign != ChangeSign::Removed,
+            Self::Before => sign != ProposedChangeSign::Added,
+            Self::After => sign != ProposedChangeSign::Removed,
         }
     }
 }
@@ -192,14 +198,15 @@ fn proposed_node(
     generation: u32,
 ) -> Option<ProposedNode> {
     let state = if element.kind == ElementChangeKind::Removed { before } else { after };
-    let slot = NodeSlot::without_index(state, state.node(id)?, generation);
-    let sign = ChangeSign::from_kind(element.kind);
-    let was = before.node(id).map(|node| NodeSlot::without_index(before, node, generation).area);
-    let notes = element.differences.iter().filter(|_| sign == ChangeSign::Changed).take(MAX_FIELD_NOTES);
+    let slot = IndexedNode::without_index(state, state.node(id)?, generation);
+    let sign = ProposedChangeSign::from_kind(element.kind);
+    let was = before.node(id).map(|node| IndexedNode::without_index(before, node, generation).area);
+    let notes =
+        element.differences.iter().filter(|_| sign == ProposedChangeSign::Changed).take(MAX_FIELD_NOTES);
     Some(ProposedNode {
         subject: element.subject.clone(),
         sign,
-        from: was.filter(|was| *was != slot.area && sign != ChangeSign::Removed),
+        from: was.filter(|was| *was != slot.area && sign != ProposedChangeSign::Removed),
         slot,
         text: element.text.clone(),
         notes: notes.cloned().collect(),
@@ -217,7 +224,7 @@ fn proposed_edge(
     Some(ProposedEdge {
         subject: element.subject.clone(),
         id,
-        sign: ChangeSign::from_kind(element.kind),
+        sign: ProposedChangeSign::from_kind(element.kind),
         route: proposed_route(state, edge)?,
         text: element.text.clone(),
     })
@@ -226,7 +233,7 @@ fn proposed_edge(
 fn proposed_route(state: &Snapshot, edge: &Edge) -> Option<route::EdgeRoute> {
     let end = |id: NodeId, port: &str, direction: PortDirection| {
         let node = state.node(id)?;
-        let area = NodeSlot::without_index(state, node, 0).area;
+        let area = IndexedNode::without_index(state, node, 0).area;
         let (at, side) = ports::anchor(state.type_of(node), area, port, direction);
         Some(route::RouteEnd { at, side, node: area })
     };

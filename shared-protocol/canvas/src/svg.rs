@@ -6,7 +6,7 @@ use crate::{
     camera::rect_of,
     draw::{edge, node_layout, note},
     icons::{self, IconStroke, arc},
-    index::{BoardIndex, EdgeSlot, NodeKind, NodeSlot, ports},
+    index::{BoardIndex, DrawnNodeKind, IndexedEdge, IndexedNode, ports},
     theme::{mix, size},
 };
 use egui::{Align, Color32, Pos2, Rect, vec2};
@@ -25,7 +25,7 @@ pub fn to_svg(scene: &BoardScene<'_>) -> String {
     let bounds = index
         .bounds()
         .map_or(Rect::from_min_size(Pos2::ZERO, vec2(320.0, 200.0)), |bounds| rect_of(bounds.expand(MARGIN)));
-    let mut sheet = SvgSheet { out: String::new(), scene, index: &index };
+    let mut sheet = SvgWriter { out: String::new(), scene, index: &index };
     let title = scene.snapshot.board(scene.board).map_or("", |board| board.title.as_str());
     sheet.add(format_args!(
         r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="{} {} {} {}" width="{}" height="{}" font-family="{FONTS}">"#,
@@ -39,16 +39,16 @@ pub fn to_svg(scene: &BoardScene<'_>) -> String {
     sheet.add(format_args!("<title>{}</title>", escape(title)));
     sheet.rect(bounds, 0.0, scene.theme.canvas, None);
 
-    let mut nodes: Vec<&NodeSlot> = index.nodes().collect();
-    nodes.sort_unstable_by_key(|slot| (slot.kind != NodeKind::Container, slot.depth, slot.id));
-    let first_card = nodes.partition_point(|slot| slot.kind == NodeKind::Container);
-    let mut edges: Vec<&EdgeSlot> = index.edges().collect();
+    let mut nodes: Vec<&IndexedNode> = index.nodes().collect();
+    nodes.sort_unstable_by_key(|slot| (slot.kind != DrawnNodeKind::Container, slot.depth, slot.id));
+    let first_card = nodes.partition_point(|slot| slot.kind == DrawnNodeKind::Container);
+    let mut edges: Vec<&IndexedEdge> = index.edges().collect();
     edges.sort_unstable_by_key(|slot| slot.id);
     nodes[..first_card].iter().for_each(|slot| sheet.container(slot));
     edges.iter().for_each(|slot| sheet.edge(slot));
     for slot in &nodes[first_card..] {
         match slot.kind {
-            NodeKind::Note => sheet.draw_note(slot),
+            DrawnNodeKind::Note => sheet.draw_note(slot),
             _ => sheet.draw_card(slot),
         }
     }
@@ -58,13 +58,13 @@ pub fn to_svg(scene: &BoardScene<'_>) -> String {
     sheet.out
 }
 
-struct SvgSheet<'a> {
+struct SvgWriter<'a> {
     out: String,
     scene: &'a BoardScene<'a>,
     index: &'a BoardIndex,
 }
 
-impl SvgSheet<'_> {
+impl SvgWriter<'_> {
     fn add(&mut self, element: std::fmt::Arguments<'_>) {
         // Writing to a string cannot fail.
         let _ = self.out.write_fmt(element);
@@ -103,7 +103,7 @@ impl SvgSheet<'_> {
         width_of(&shown, wide)
     }
 
-    fn container(&mut self, slot: &NodeSlot) {
+    fn container(&mut self, slot: &IndexedNode) {
         let theme = self.scene.theme;
         let accent = theme.accent(slot.accent);
         let fill = mix(theme.container_fill(usize::from(slot.depth)), accent, 0.03);
@@ -120,7 +120,7 @@ impl SvgSheet<'_> {
         }
     }
 
-    fn draw_card(&mut self, slot: &NodeSlot) {
+    fn draw_card(&mut self, slot: &IndexedNode) {
         let theme = self.scene.theme;
         self.rect(rect_of(slot.area), size::CARD_RADIUS, theme.surface_card, Some(theme.border));
         let Some(node) = self.scene.snapshot.node(slot.id) else { return };
@@ -139,7 +139,7 @@ impl SvgSheet<'_> {
         }
     }
 
-    fn draw_note(&mut self, slot: &NodeSlot) {
+    fn draw_note(&mut self, slot: &IndexedNode) {
         let theme = self.scene.theme;
         let Some(node) = self.scene.snapshot.node(slot.id) else { return };
         let parts = note::face(self.scene.snapshot, node);
@@ -166,7 +166,7 @@ impl SvgSheet<'_> {
         }
     }
 
-    fn edge(&mut self, slot: &EdgeSlot) {
+    fn edge(&mut self, slot: &IndexedEdge) {
         let colour = hex(self.scene.theme.edge);
         let mut points = Vec::new();
         rounded(slot.route.points(), size::EDGE_RADIUS, &mut points);
@@ -190,7 +190,7 @@ impl SvgSheet<'_> {
     }
 
     /// Adds the ports of a node.
-    fn ports(&mut self, slot: &NodeSlot) {
+    fn ports(&mut self, slot: &IndexedNode) {
         let theme = self.scene.theme;
         let snapshot = self.scene.snapshot;
         let Some(def) = snapshot.node(slot.id).and_then(|node| snapshot.type_of(node)) else { return };
@@ -211,7 +211,7 @@ impl SvgSheet<'_> {
         }
     }
 
-    fn edge_label(&mut self, slot: &EdgeSlot) {
+    fn edge_label(&mut self, slot: &IndexedEdge) {
         let theme = self.scene.theme;
         let Some(edge) = self.scene.snapshot.edge(slot.id).filter(|edge| !edge.label.is_empty()) else {
             return;

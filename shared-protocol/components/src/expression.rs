@@ -196,13 +196,13 @@ impl fmt::Debug for ComponentExpression {
 pub struct ExpressionScope(Value);
 
 #[derive(Debug)]
-struct ScopeFrame {
+struct ExpressionScopeFrame {
     name: Arc<str>,
     value: Value,
     outer: Option<Value>,
 }
 
-impl Object for ScopeFrame {
+impl Object for ExpressionScopeFrame {
     fn get_value(self: &Arc<Self>, key: &Value) -> Option<Value> {
         self.get_value_by_str(key.as_str()?)
     }
@@ -249,7 +249,7 @@ impl ExpressionScope {
     }
 
     pub fn for_props(props: Value) -> Self {
-        Self(Value::from_object(ScopeFrame { name: "props".into(), value: props, outer: None }))
+        Self(Value::from_object(ExpressionScopeFrame { name: "props".into(), value: props, outer: None }))
     }
 
     /// Returns `None` for an undefined name; the engine then reports the error.
@@ -264,7 +264,11 @@ impl ExpressionScope {
 
     #[must_use]
     pub fn with_variable(&self, name: &Arc<str>, value: Value) -> Self {
-        Self(Value::from_object(ScopeFrame { name: Arc::clone(name), value, outer: Some(self.0.clone()) }))
+        Self(Value::from_object(ExpressionScopeFrame {
+            name: Arc::clone(name),
+            value,
+            outer: Some(self.0.clone()),
+        }))
     }
 }
 

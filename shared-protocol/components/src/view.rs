@@ -151,9 +151,9 @@ macro_rules! kinds {
     ($($kind:ident = $name:literal,)+) => {
         /// The value of the key `type`.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        pub enum KindName { $($kind,)+ }
+        pub enum ViewKindName { $($kind,)+ }
 
-        impl KindName {
+        impl ViewKindName {
             pub const NAMES: &'static [&'static str] = &[$($name,)+];
 
             pub fn parse(name: &str) -> Option<Self> {

@@ -1,7 +1,7 @@
 //! The published JSON Schema and the parser agree.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
-use components::{KindName, StyleKey, TOKENS, read};
+use components::{StyleKey, TOKENS, ViewKindName, read};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
@@ -21,7 +21,7 @@ fn the_same_words() {
     let kinds = schema["$defs"]["node"]["properties"]["type"]["enum"].as_array().unwrap();
     assert_eq!(
         words(kinds.iter().map(|kind| kind.as_str().unwrap())),
-        words(KindName::NAMES.iter().copied())
+        words(ViewKindName::NAMES.iter().copied())
     );
     let tokens = schema["$defs"]["colour"]["anyOf"][0]["enum"].as_array().unwrap();
     assert_eq!(

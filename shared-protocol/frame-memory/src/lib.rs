@@ -39,12 +39,12 @@
 //!
 //! ## Reader steps ([`FrameMemoryReader::copy_frame`])
 //!
-//! 1. Load `newest`. If it is the number of the last frame taken, return [`FrameCopy::NoNewFrame`].
+//! 1. Load `newest`. If it is the number of the last frame taken, return [`FrameCopyOutcome::NoNewFrame`].
 //! 2. Load `sequences[newest % 3]` as `before`.
 //! 3. Copy the pixels.
 //! 4. Load the sequence number again. If `before` is even and the number is still `before`, the copy is whole: return
-//!    [`FrameCopy::Frame`].
-//! 5. Otherwise start again at step 1, once. If the second copy fails too, return [`FrameCopy::Torn`].
+//!    [`FrameCopyOutcome::Frame`].
+//! 5. Otherwise start again at step 1, once. If the second copy fails too, return [`FrameCopyOutcome::Torn`].
 //!
 //! ## A worked example
 //!
@@ -115,5 +115,5 @@ mod writer;
 
 pub use channel::{DescriptorChannel, DescriptorChannelError};
 pub use memory::{FrameMemory, FrameMemoryError};
-pub use reader::{FrameCopy, FrameMemoryReader};
+pub use reader::{FrameCopyOutcome, FrameMemoryReader};
 pub use writer::FrameMemoryWriter;

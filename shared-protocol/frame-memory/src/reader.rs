@@ -20,7 +20,7 @@ const MAX_COPY_ATTEMPTS: usize = 2;
 
 /// The result of [`FrameMemoryReader::copy_frame`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FrameCopy {
+pub enum FrameCopyOutcome {
     /// There is no new frame.
     NoNewFrame,
     /// The copy is a whole frame.
@@ -64,11 +64,11 @@ impl FrameMemoryReader {
 
     /// Copies the newest frame into `pixels`: rows from the top, premultiplied, as many pixels as both sides have.
     /// Never blocks and makes at most two copies, no matter how the writer behaves.
-    pub fn copy_frame(&mut self, pixels: &mut [[u8; 4]]) -> FrameCopy {
+    pub fn copy_frame(&mut self, pixels: &mut [[u8; 4]]) -> FrameCopyOutcome {
         for _ in 0..MAX_COPY_ATTEMPTS {
             let newest = self.mapping.newest().load(Ordering::Acquire);
             if newest == self.last_frame {
-                return FrameCopy::NoNewFrame;
+                return FrameCopyOutcome::NoNewFrame;
             }
             let slot = slot_of(newest);
             let sequence = self.mapping.sequence(slot);
@@ -77,9 +77,9 @@ impl FrameMemoryReader {
             fence(Ordering::Acquire);
             if before & 1 == 0 && sequence.load(Ordering::Relaxed) == before {
                 self.last_frame = newest;
-                return FrameCopy::Frame;
+                return FrameCopyOutcome::Frame;
             }
         }
-        FrameCopy::Torn
+        FrameCopyOutcome::Torn
     }
 }

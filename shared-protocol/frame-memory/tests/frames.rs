@@ -1,7 +1,9 @@
 //! Frames between correct and hostile writers and readers.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-use frame_memory::{DescriptorChannel, DescriptorChannelError, FrameCopy, FrameMemory, FrameMemoryWriter};
+use frame_memory::{
+    DescriptorChannel, DescriptorChannelError, FrameCopyOutcome, FrameMemory, FrameMemoryWriter,
+};
 use proptest::prelude::*;
 use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
 use std::{
@@ -25,13 +27,13 @@ fn the_newest_frame_comes_through_and_comes_once() {
     let memory = FrameMemory::new(WIDTH, HEIGHT).unwrap();
     let (mut reader, mut writer) = (memory.reader().unwrap(), writer(&memory));
     let mut seen = frame(0);
-    assert_eq!(reader.copy_frame(&mut seen), FrameCopy::NoNewFrame);
+    assert_eq!(reader.copy_frame(&mut seen), FrameCopyOutcome::NoNewFrame);
     for value in 1..=20 {
         writer.write_frame(&frame(value));
         if value % 3 == 0 {
-            assert_eq!(reader.copy_frame(&mut seen), FrameCopy::Frame);
+            assert_eq!(reader.copy_frame(&mut seen), FrameCopyOutcome::Frame);
             assert_eq!(seen, frame(value));
-            assert_eq!(reader.copy_frame(&mut seen), FrameCopy::NoNewFrame);
+            assert_eq!(reader.copy_frame(&mut seen), FrameCopyOutcome::NoNewFrame);
         }
     }
 }
@@ -48,10 +50,10 @@ fn every_reader_finds_the_newest_frame_whenever_it_comes() {
     let mut late = memory.reader().unwrap();
     for reader in [&mut first, &mut late] {
         assert!(reader.has_new_frame());
-        assert_eq!(reader.copy_frame(&mut seen), FrameCopy::Frame);
+        assert_eq!(reader.copy_frame(&mut seen), FrameCopyOutcome::Frame);
         assert_eq!(seen, frame(7));
         assert!(!reader.has_new_frame());
-        assert_eq!(reader.copy_frame(&mut seen), FrameCopy::NoNewFrame);
+        assert_eq!(reader.copy_frame(&mut seen), FrameCopyOutcome::NoNewFrame);
     }
 }
 
@@ -67,13 +69,13 @@ fn a_frame_is_whole_or_said_to_be_torn() {
     let (mut seen, mut frames) = (frame(0), 0);
     while !worker.is_finished() || frames == 0 {
         match reader.copy_frame(&mut seen) {
-            FrameCopy::Frame => {
+            FrameCopyOutcome::Frame => {
                 frames += 1;
                 assert!(seen.iter().all(|pixel| *pixel == seen[0]));
             }
-            FrameCopy::NoNewFrame => std::thread::yield_now(),
+            FrameCopyOutcome::NoNewFrame => std::thread::yield_now(),
             // The writer reused the slot during the copy.
-            FrameCopy::Torn => {}
+            FrameCopyOutcome::Torn => {}
         }
     }
     worker.join().unwrap();
@@ -86,7 +88,7 @@ fn nobody_can_change_the_size() {
     assert!(ftruncate(&copy, 0).is_err());
     assert!(ftruncate(&copy, 1 << 30).is_err());
     assert!(rustix::fs::fcntl_add_seals(&copy, rustix::fs::SealFlags::WRITE).is_err());
-    assert_eq!(memory.reader().unwrap().copy_frame(&mut frame(0)), FrameCopy::NoNewFrame);
+    assert_eq!(memory.reader().unwrap().copy_frame(&mut frame(0)), FrameCopyOutcome::NoNewFrame);
 }
 
 #[test]
@@ -120,7 +122,7 @@ proptest! {
             // Hits the header more often than the pixels.
             let offset = if offset % 2 == 0 { offset % 32 } else { offset };
             let _ = file.write_at(&bytes, offset as u64);
-            prop_assert!(matches!(reader.copy_frame(&mut seen), FrameCopy::NoNewFrame | FrameCopy::Frame | FrameCopy::Torn));
+            prop_assert!(matches!(reader.copy_frame(&mut seen), FrameCopyOutcome::NoNewFrame | FrameCopyOutcome::Frame | FrameCopyOutcome::Torn));
             reader.copy_frame(&mut []);
         }
     }

@@ -104,9 +104,9 @@ enum TrianglePaint {
     /// A single colour.
     Solid(Pixel),
     /// Corners of different colours, and a single point of the texture.
-    Gradient { colour: Ramp<4> },
+    Gradient { colour: LinearRamp<4> },
     /// A part of the texture, tinted by the colours of the corners.
-    Textured { colour: Ramp<4>, texel: Ramp<2>, filter: TextureFilter },
+    Textured { colour: LinearRamp<4>, texel: LinearRamp<2>, filter: TextureFilter },
 }
 
 impl TrianglePaint {
@@ -126,7 +126,7 @@ impl TrianglePaint {
                 let colour = colour.to_array();
                 per_channel(|channel| f64::from(colour[channel]) * f64::from(texel[channel]) / 255.0)
             });
-            return Some(Self::Gradient { colour: Ramp::new(triangle, tinted)? });
+            return Some(Self::Gradient { colour: LinearRamp::new(triangle, tinted)? });
         }
         let texels = [a, b, c].map(|corner| {
             let TexelPosition { x, y } = texture.position(corner.uv);
@@ -135,8 +135,8 @@ impl TrianglePaint {
         let filter = texture.filter(signed_area(texels).abs(), triangle.signed_area().abs());
         let colours = colours.map(|colour| colour.to_array().map(f64::from));
         Some(Self::Textured {
-            colour: Ramp::new(triangle, colours)?,
-            texel: Ramp::new(triangle, texels)?,
+            colour: LinearRamp::new(triangle, colours)?,
+            texel: LinearRamp::new(triangle, texels)?,
             filter,
         })
     }
@@ -179,14 +179,14 @@ fn rounded(colour: [f32; 4]) -> Pixel {
 }
 
 /// Values that vary linearly across the surface.
-struct Ramp<const N: usize> {
+struct LinearRamp<const N: usize> {
     origin: [f64; 2],
     at_origin: [f64; N],
     per_column: [f64; N],
     per_row: [f64; N],
 }
 
-impl<const N: usize> Ramp<N> {
+impl<const N: usize> LinearRamp<N> {
     /// Creates the ramp with these values at the corners. Returns `None` if the corners are collinear.
     fn new(triangle: &Triangle, values: [[f64; N]; 3]) -> Option<Self> {
         let [a, b, c] = &triangle.corners;
@@ -220,7 +220,7 @@ impl<const N: usize> Ramp<N> {
     }
 }
 
-/// A [`Ramp`] along one row, in single precision, which suffices for the small increments.
+/// A [`LinearRamp`] along one row, in single precision, which suffices for the small increments.
 struct RowRamp<const N: usize> {
     start: [f32; N],
     step: [f32; N],

@@ -13,12 +13,12 @@ use std::{
 /// The added fallback fonts, and the characters that none of them covers.
 #[derive(Clone, Default)]
 pub struct FallbackFonts {
-    state: Arc<Mutex<FallbackState>>,
+    state: Arc<Mutex<FallbackFontState>>,
     notify: Option<Arc<dyn Fn() + Send + Sync>>,
 }
 
 #[derive(Default)]
-struct FallbackState {
+struct FallbackFontState {
     fonts: Vec<LoadedFont>,
     missing: BTreeSet<char>,
     /// Characters that were already returned by `take_requested`; each is requested once.
@@ -31,7 +31,7 @@ impl FallbackFonts {
         Self { notify: Some(Arc::new(notify)), ..Self::default() }
     }
 
-    fn state(&self) -> MutexGuard<'_, FallbackState> {
+    fn state(&self) -> MutexGuard<'_, FallbackFontState> {
         // A panic cannot leave the state half changed.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -25,7 +25,7 @@ pub use discover::SystemFontList;
 pub use fallback::FallbackFonts;
 pub use font::{FontError, FontFile, LoadedFont};
 #[cfg(feature = "discover")]
-pub use scripts::{SCRIPT_SAMPLES, ScriptSample};
+pub use scripts::{SCRIPT_SAMPLES, ScriptFontSample};
 
 /// The maximum bytes of one font file. The largest in use, collections for Chinese, Japanese and Korean, have 20 to 40
 /// MB.

@@ -4,7 +4,7 @@ use unicode_script::UnicodeScript as _;
 
 /// A script that `draftboard doctor` checks.
 #[derive(Debug, Clone, Copy)]
-pub struct ScriptSample {
+pub struct ScriptFontSample {
     pub name: &'static str,
     /// A character that every font of this script covers.
     pub sample: char,
@@ -12,14 +12,14 @@ pub struct ScriptSample {
     pub package: &'static str,
 }
 
-const fn script(name: &'static str, sample: char, package: &'static str) -> ScriptSample {
-    ScriptSample { name, sample, package }
+const fn script(name: &'static str, sample: char, package: &'static str) -> ScriptFontSample {
+    ScriptFontSample { name, sample, package }
 }
 
 const NOTO_CORE_PACKAGE: &str = "fonts-noto-core";
 const NOTO_CJK_PACKAGE: &str = "fonts-noto-cjk";
 
-pub const SCRIPT_SAMPLES: [ScriptSample; 23] = [
+pub const SCRIPT_SAMPLES: [ScriptFontSample; 23] = [
     script("Arabic", 'ع', NOTO_CORE_PACKAGE),
     script("Armenian", 'Ա', NOTO_CORE_PACKAGE),
     script("Bengali", 'ক', NOTO_CORE_PACKAGE),

@@ -1,6 +1,6 @@
 //! Answers within bounds: where one would be too large for a message, it holds fewer items and says so.
 
-use super::{BundleChanges, bundles_of, links};
+use super::{BundleChangeExecutor, bundles_of, links};
 use bundles::{BundleToolEnvelope, Bundles, call, plan};
 use mcp_server::{AgentCall, AgentView, MAX_ENVELOPE_BYTES, RawEnvelope};
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ const MAX_FINDINGS_BYTES: usize = MAX_ENVELOPE_BYTES * 4 / 9;
 const MAX_TRIES: usize = 8;
 const CUT: &str = "the byte budget of one answer is used up";
 
-pub(super) fn answer(tool: &str, call: &AgentCall, changes: &dyn BundleChanges) -> RawEnvelope {
+pub(super) fn answer(tool: &str, call: &AgentCall, changes: &dyn BundleChangeExecutor) -> RawEnvelope {
     let bundles = bundles_of(&call.view);
     let arguments = Value::Object(call.arguments.clone());
     if tool == "apply_changes" {
@@ -23,7 +23,11 @@ pub(super) fn answer(tool: &str, call: &AgentCall, changes: &dyn BundleChanges) 
 }
 
 /// A dry run, or the change itself if the caller may make it.
-fn apply_or_dry_run(call: &AgentCall, arguments: &Value, changes: &dyn BundleChanges) -> BundleToolEnvelope {
+fn apply_or_dry_run(
+    call: &AgentCall,
+    arguments: &Value,
+    changes: &dyn BundleChangeExecutor,
+) -> BundleToolEnvelope {
     let result = changes.base(call).and_then(|base| {
         let plan = plan(base.as_ref().unwrap_or(bundles_of(&call.view)), arguments)?;
         match plan.is_dry_run() || !plan.is_possible() {

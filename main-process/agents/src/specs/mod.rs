@@ -12,7 +12,7 @@ mod tests;
 mod tools;
 
 pub(crate) use answer::not_allowed;
-pub(crate) use proposing::ProposedChanges;
+pub(crate) use proposing::ProposedBundleChanges;
 
 use bundles::{Bundle, BundleChangePlan, BundleToolResponse, Bundles};
 use mcp_server::{AgentCall, AgentSurface, AgentView, FoundEntity, escape_hidden};
@@ -25,7 +25,7 @@ use std::sync::{Arc, LazyLock};
 pub(crate) struct PublishedBundles(pub(crate) Arc<Bundles>, pub(crate) Arc<TraceLinksView>);
 
 /// Carries out the plan of `apply_changes`; its result is the tool's result.
-pub(crate) trait BundleChanges: Send + Sync + 'static {
+pub(crate) trait BundleChangeExecutor: Send + Sync + 'static {
     /// The arguments without those that are not the tool's own.
     fn arguments(&self, call: &AgentCall) -> Value {
         Value::Object(call.arguments.clone())
@@ -48,7 +48,7 @@ pub(crate) trait BundleChanges: Send + Sync + 'static {
 }
 
 /// Adds all that there is for bundles.
-pub(crate) fn add_to(surface: &mut AgentSurface, changes: &Arc<dyn BundleChanges>) {
+pub(crate) fn add_to(surface: &mut AgentSurface, changes: &Arc<dyn BundleChangeExecutor>) {
     tools::all(changes).for_each(|tool| surface.add_tool(tool));
     prompts::all().for_each(|prompt| surface.add_prompt(prompt));
     resources::all().for_each(|resource| surface.add_resource(resource));

@@ -1,6 +1,6 @@
 //! Changes of entities by agents: planned on the bundles as the agent's draft has them, and proposed like anything else.
 
-use super::{BundleChanges, PublishedBundles, not_allowed};
+use super::{BundleChangeExecutor, PublishedBundles, not_allowed};
 use authority::{
     CommandDecision,
     proposals::{AgentCallOutcome, AgentRequest, DraftSelector, ProposalInput, ProposalSubmission},
@@ -15,9 +15,9 @@ use std::{collections::BTreeMap, sync::Arc};
 const OF_PROPOSALS: [&str; 5] = ["proposal", "submit", "title", "rationale", "supersedes"];
 
 /// Through the review queue.
-pub(crate) struct ProposedChanges;
+pub(crate) struct ProposedBundleChanges;
 
-impl BundleChanges for ProposedChanges {
+impl BundleChangeExecutor for ProposedBundleChanges {
     fn extend(&self, input: &mut Value) {
         if let Some(Value::Object(properties)) = input.get_mut("properties") {
             let text = |what: &str| json!({ "type": "string", "description": what });
@@ -41,7 +41,7 @@ impl BundleChanges for ProposedChanges {
         }
         let review = &call.view.review;
         let draft = review
-            .draft(ProposalArguments::parse(call)?.proposal, &call.client)
+            .draft(BundleProposalArguments::parse(call)?.proposal, &call.client)
             .map_err(to_bundle_refusal)?;
         let shown = call.view.specs::<PublishedBundles>();
         Ok(draft.zip(shown).and_then(|(draft, shown)| with_draft(&shown.0, &draft.changes)))
@@ -53,7 +53,7 @@ impl BundleChanges for ProposedChanges {
                 "Agents only observe now: ask for a dry run (dryRun: true). The designer can let agents propose changes: mode guarded",
             ));
         }
-        let asked = ProposalArguments::parse(call)?;
+        let asked = BundleProposalArguments::parse(call)?;
         let draft = match (asked.proposal, asked.submit) {
             (Some(id), _) => DraftSelector::ById(id),
             (None, true) => DraftSelector::New,
@@ -80,7 +80,7 @@ impl BundleChanges for ProposedChanges {
 }
 
 #[derive(Default)]
-struct ProposalArguments {
+struct BundleProposalArguments {
     proposal: Option<ProposalId>,
     submit: bool,
     title: Option<String>,
@@ -88,7 +88,7 @@ struct ProposalArguments {
     supersedes: Option<ProposalId>,
 }
 
-impl ProposalArguments {
+impl BundleProposalArguments {
     fn parse(call: &AgentCall) -> Result<Self, Refusal> {
         let wrong =
             |key: &str, what: &str| refusal(RefusalCode::BadRequest, format!("{key} must be {what}"), key);

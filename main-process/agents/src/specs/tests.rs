@@ -1,6 +1,6 @@
 //! The surface for bundles, pinned, and the size of the whole surface.
 
-use super::{BundleChanges, ProposedChanges, add_to};
+use super::{BundleChangeExecutor, ProposedBundleChanges, add_to};
 use mcp_server::{AgentSurface, SurfaceDescription};
 use serde_json::Value;
 use shared_protocol::mcp::McpMode;
@@ -17,7 +17,7 @@ fn offered(surface: &AgentSurface) -> SurfaceDescription {
 
 #[test]
 fn what_is_offered_for_bundles_is_as_it_was() {
-    let changes: Arc<dyn BundleChanges> = Arc::new(ProposedChanges);
+    let changes: Arc<dyn BundleChangeExecutor> = Arc::new(ProposedBundleChanges);
     let mut surface = AgentSurface::new("");
     add_to(&mut surface, &changes);
     let SurfaceDescription { tools, resources, resource_templates, prompts, .. } = offered(&surface);

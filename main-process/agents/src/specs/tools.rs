@@ -1,6 +1,6 @@
 //! The tools. Each is answered on a thread that may take its time: a whole bundle is a lot to write.
 
-use super::{BundleChanges, answer, bundles_of};
+use super::{BundleChangeExecutor, answer, bundles_of};
 use bundles::{BundleToolEnvelope, TOOLS, begin_critique};
 use mcp_server::{AgentCall, RawEnvelope, RawStepFuture, RawToolStep, SurfaceTool, ToolHints};
 use serde_json::Value;
@@ -10,7 +10,7 @@ const CRITIQUE: &str = "critique_bundle";
 /// Tools that no draft changes: agents propose entities, and people own schemas.
 const OF_SCHEMAS: [&str; 2] = ["get_bundle_schema", "get_entity_schema"];
 
-pub(super) fn all(changes: &Arc<dyn BundleChanges>) -> impl Iterator<Item = SurfaceTool> {
+pub(super) fn all(changes: &Arc<dyn BundleChangeExecutor>) -> impl Iterator<Item = SurfaceTool> {
     TOOLS.iter().map(|tool| {
         let changes = Arc::clone(changes);
         let hints = ToolHints { read_only: tool.is_read_only, idempotent: tool.is_idempotent };
@@ -27,7 +27,7 @@ pub(super) fn all(changes: &Arc<dyn BundleChanges>) -> impl Iterator<Item = Surf
     })
 }
 
-fn step(tool: &'static str, call: AgentCall, changes: Arc<dyn BundleChanges>) -> RawStepFuture {
+fn step(tool: &'static str, call: AgentCall, changes: Arc<dyn BundleChangeExecutor>) -> RawStepFuture {
     Box::pin(async move {
         let work = tokio::task::spawn_blocking(move || match tool {
             CRITIQUE if call.can_sample || call.sampled.is_some() => run_critique(&call),

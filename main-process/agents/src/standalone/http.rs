@@ -16,7 +16,7 @@ use std::{
 const STOP_LIMIT: Duration = Duration::from_secs(2);
 
 /// Where agents find the server.
-pub struct Listening {
+pub struct StandaloneAddress {
     pub url: String,
     /// Holds address and token; it goes when the server ends.
     pub discovery: PathBuf,
@@ -27,7 +27,7 @@ pub fn serve_http(
     what: StandaloneBundles,
     port: u16,
     report: impl Fn(&str),
-    ready: impl FnOnce(&Listening),
+    ready: impl FnOnce(&StandaloneAddress),
     stopped: impl FnOnce(),
 ) -> Result<(), Refusal> {
     let internal = |message: String| Refusal::new(RefusalCode::Internal, message);
@@ -42,7 +42,7 @@ pub fn serve_http(
             .map_err(|error| internal(format!("the server did not start: {error}")))?
     };
     let url = format!("http://{}/mcp", edge.address());
-    let listening = Listening { discovery: record_address(&url, &token)?, url };
+    let listening = StandaloneAddress { discovery: record_address(&url, &token)?, url };
     ready(&listening);
     stopped();
     drop(fs::remove_file(&listening.discovery));

@@ -1,10 +1,10 @@
 //! The bundles that are served: one copy that follows the disk and is written to, and a view of it for everybody who reads.
 
-use crate::specs::{BundleChanges, PublishedBundles, not_allowed};
+use crate::specs::{BundleChangeExecutor, PublishedBundles, not_allowed};
 use arc_swap::ArcSwap;
 use authority::{
     Snapshot,
-    proposals::{AgentClient, AgentRequest},
+    proposals::{AgentRequest, CallingClient},
 };
 use bundles::{BundleChangePlan, BundleToolResponse, Bundles, commit};
 use mcp_server::{
@@ -92,7 +92,7 @@ impl LoadedBundles {
     }
 }
 
-impl BundleChanges for LoadedBundles {
+impl BundleChangeExecutor for LoadedBundles {
     fn apply(&self, _: &AgentCall, plan: &BundleChangePlan) -> Result<BundleToolResponse, Refusal> {
         let approved = self.approval.as_ref().filter(|_| self.mode == McpMode::Guarded);
         let is_covered = |risks: &[Risk]| {
@@ -117,7 +117,7 @@ impl BundleChanges for LoadedBundles {
 }
 
 impl ReviewSubmitter for LoadedBundles {
-    fn submit(&self, _: AgentClient, _: AgentRequest, reply: AgentReplyFn) {
+    fn submit(&self, _: CallingClient, _: AgentRequest, reply: AgentReplyFn) {
         reply(Err(no_boards()));
     }
 }

@@ -9,7 +9,7 @@ mod runtime;
 mod stdio;
 mod watch;
 
-pub use http::{Listening, serve_http};
+pub use http::{StandaloneAddress, serve_http};
 pub use stdio::serve_stdio;
 
 use bundles::{BundleConfigError, BundleSource, Bundles};

@@ -1,6 +1,6 @@
 //! The connection to Draftboard: connecting, retrying with backoff, resuming the session.
 
-use super::{BridgeAction, BridgeCore, OwnRequest};
+use super::{BridgeAction, BridgeCore, BridgeOwnRequest};
 use crate::{
     message::{JsonRpcRequest, notification},
     refusal,
@@ -91,7 +91,7 @@ impl BridgeCore {
         match self.session.initialize_params.clone() {
             Some(hello) => {
                 self.connection = BridgeConnectionState::Resuming(attempts);
-                self.send_own_request(OwnRequest::Initialize, "initialize", hello);
+                self.send_own_request(BridgeOwnRequest::Initialize, "initialize", hello);
             }
             // Draftboard closes silent connections, so an unused one is not kept.
             None if self.listens.is_empty() && self.queued.is_empty() => {
@@ -109,7 +109,7 @@ impl BridgeCore {
         }
         let uris: Vec<String> = self.session.subscriptions.iter().cloned().collect();
         for uri in uris {
-            self.send_own_request(OwnRequest::Subscribe, "resources/subscribe", json!({ "uri": uri }));
+            self.send_own_request(BridgeOwnRequest::Subscribe, "resources/subscribe", json!({ "uri": uri }));
         }
         self.start_forwarding();
     }
@@ -130,7 +130,7 @@ impl BridgeCore {
             })
             .collect();
         for (list, params) in lists {
-            self.send_own_request(OwnRequest::List(list), list.method(), params);
+            self.send_own_request(BridgeOwnRequest::List(list), list.method(), params);
         }
     }
 

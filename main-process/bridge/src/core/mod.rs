@@ -80,7 +80,7 @@ pub(crate) struct BridgeCore {
     /// The items of each list as the client last received them.
     cached_lists: BTreeMap<McpListKind, CachedList>,
     /// Open requests of the bridge itself.
-    own_requests: BTreeMap<RequestKey, OwnRequest>,
+    own_requests: BTreeMap<RequestKey, BridgeOwnRequest>,
     own_request_count: u64,
     /// Server requests that the client has not answered yet.
     server_requests: BTreeMap<RequestKey, Value>,
@@ -114,7 +114,7 @@ struct CachedList {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-enum OwnRequest {
+enum BridgeOwnRequest {
     Initialize,
     Subscribe,
     List(McpListKind),
@@ -173,7 +173,7 @@ impl BridgeCore {
         self.actions.push(BridgeAction::ToServer(message.to_string().into_bytes()));
     }
 
-    fn send_own_request(&mut self, own: OwnRequest, method: &str, params: Value) {
+    fn send_own_request(&mut self, own: BridgeOwnRequest, method: &str, params: Value) {
         self.own_request_count += 1;
         let id = Value::from(format!("draftboard-bridge-{}", self.own_request_count));
         self.own_requests.insert(request_key(&id), own);

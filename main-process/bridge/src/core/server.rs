@@ -1,6 +1,6 @@
 //! Handles messages from Draftboard.
 
-use super::{BridgeAction, BridgeCore, CachedList, OwnRequest};
+use super::{BridgeAction, BridgeCore, BridgeOwnRequest, CachedList};
 use crate::{
     message::{JsonRpcMessage, SUBSCRIPTION_KEY, peek_result_id, request_key},
     surface::McpListKind,
@@ -57,19 +57,19 @@ impl BridgeCore {
         self.actions.push(BridgeAction::ToClient(line));
     }
 
-    fn own_response(&mut self, own: OwnRequest, result: Option<Value>) {
+    fn own_response(&mut self, own: BridgeOwnRequest, result: Option<Value>) {
         match (own, result) {
-            (OwnRequest::Initialize, Some(_)) => self.resume_session(),
-            (OwnRequest::Initialize, None) => {
+            (BridgeOwnRequest::Initialize, Some(_)) => self.resume_session(),
+            (BridgeOwnRequest::Initialize, None) => {
                 tracing::warn!("Draftboard refused to resume the session");
                 self.actions.push(BridgeAction::Disconnect);
             }
-            (OwnRequest::Subscribe, Some(_)) => {}
-            (OwnRequest::Subscribe, None) => {
+            (BridgeOwnRequest::Subscribe, Some(_)) => {}
+            (BridgeOwnRequest::Subscribe, None) => {
                 tracing::warn!("Draftboard refused to renew a resource subscription")
             }
-            (OwnRequest::List(_), None) => {}
-            (OwnRequest::List(list), Some(result)) => {
+            (BridgeOwnRequest::List(_), None) => {}
+            (BridgeOwnRequest::List(list), Some(result)) => {
                 let meta = self.cached_lists.get(&list).and_then(|seen| seen.meta.clone());
                 let now = CachedList::from_result(&result, list, meta);
                 let before = self.cached_lists.insert(list, now);

@@ -4,7 +4,7 @@ use super::{
     draft::{EntityDraft, EntityDrafts},
     fields::{check_id, entity_data, set_field},
     plan::PlannedFileEdit,
-    request::{ApplyChangesRequest, CheckPolicy, EntityChange, EntityOperation},
+    request::{ApplyChangesRequest, EntityChange, EntityOperation, FailedCheckPolicy},
     result::{ChangeFinding, ChangeResult, invalid},
 };
 use crate::{Bundle, diagnostic::BundleFindingSeverity, schema::EntitySchema, yaml};
@@ -126,14 +126,14 @@ impl<'a> ChangePlanner<'a> {
             return Err(invalid(message));
         }
         let declared = self.schema(draft.kind).is_none_or(|schema| schema.declares(&parts));
-        if !declared && self.request.validate != CheckPolicy::None {
+        if !declared && self.request.validate != FailedCheckPolicy::None {
             let finding = ChangeFinding::new(
                 BundleFindingSeverity::Error,
                 RefusalCode::ValidationError.as_str(),
                 format!("Unknown field: {field_path}"),
             );
             result.findings.push(finding.with_field(field_path));
-            if self.request.validate == CheckPolicy::Strict {
+            if self.request.validate == FailedCheckPolicy::Strict {
                 return Err(invalid(format!(
                     "Field '{field_path}' does not exist in {} schema. Updates cannot create new fields.",
                     known.name
@@ -189,7 +189,7 @@ impl<'a> ChangePlanner<'a> {
         result: &mut ChangeResult,
         refusal: &str,
     ) -> Result<(), Refusal> {
-        if self.request.validate == CheckPolicy::None {
+        if self.request.validate == FailedCheckPolicy::None {
             return Ok(());
         }
         let name = &self.bundle().kinds[kind].name;
@@ -198,12 +198,12 @@ impl<'a> ChangePlanner<'a> {
                 let findings = schema.findings(data);
                 result.findings.extend(findings.iter().map(ChangeFinding::of_schema));
                 match self.request.validate {
-                    CheckPolicy::Strict if !findings.is_empty() => Err(invalid(refusal)),
+                    FailedCheckPolicy::Strict if !findings.is_empty() => Err(invalid(refusal)),
                     _ => Ok(()),
                 }
             }
             None if self.bundle().manifest().schema_path(name).is_none() => Ok(()),
-            _ if self.request.validate == CheckPolicy::Warn => Ok(()),
+            _ if self.request.validate == FailedCheckPolicy::Warn => Ok(()),
             _ => Err(invalid(format!(
                 "The schema of {name} cannot be used, so nothing can be checked: correct it (see validate_bundle), or ask for validate: \"none\""
             ))),
@@ -212,7 +212,7 @@ impl<'a> ChangePlanner<'a> {
 
     /// Checks references after all changes, so that new entities may refer to each other.
     pub(super) fn check_references(&self, results: &mut [ChangeResult]) {
-        if self.request.references == CheckPolicy::None {
+        if self.request.references == FailedCheckPolicy::None {
             return;
         }
         for index in 0..results.len() {
@@ -240,7 +240,7 @@ impl<'a> ChangePlanner<'a> {
                     }
                     Some(_) => continue,
                 };
-                let is_strict = self.request.references == CheckPolicy::Strict;
+                let is_strict = self.request.references == FailedCheckPolicy::Strict;
                 let severity =
                     if is_strict { BundleFindingSeverity::Error } else { BundleFindingSeverity::Warning };
                 let finding = ChangeFinding::new(severity, RefusalCode::ReferenceError.as_str(), problem)

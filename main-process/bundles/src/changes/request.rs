@@ -9,7 +9,7 @@ const MAX_CHANGES: usize = 1_000;
 
 /// The reaction to a failed check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum CheckPolicy {
+pub(super) enum FailedCheckPolicy {
     /// Refuses the change.
     Strict,
     /// Reports a warning and applies the change.
@@ -17,7 +17,7 @@ pub(super) enum CheckPolicy {
     None,
 }
 
-impl CheckPolicy {
+impl FailedCheckPolicy {
     fn read(arguments: &CallArguments<'_>, name: &str) -> Result<Self, Refusal> {
         // A dry run is strict too, so that a clean dry run guarantees a successful write.
         Ok(match arguments.one_of(name, &["strict", "warn", "none"], "strict")? {
@@ -41,8 +41,8 @@ pub(super) struct ApplyChangesRequest {
     pub(super) bundle_id: Option<String>,
     pub(super) changes: Vec<EntityChange>,
     pub(super) dry_run: bool,
-    pub(super) validate: CheckPolicy,
-    pub(super) references: CheckPolicy,
+    pub(super) validate: FailedCheckPolicy,
+    pub(super) references: FailedCheckPolicy,
     /// Allows deleting an entity that others reference.
     pub(super) allow_orphans: bool,
 }
@@ -90,8 +90,8 @@ impl ApplyChangesRequest {
             bundle_id: arguments.text("bundleId")?.map(str::to_owned),
             changes: changes.iter().map(EntityChange::read).collect::<Result<_, _>>()?,
             dry_run: arguments.flag("dryRun", true)?,
-            validate: CheckPolicy::read(&arguments, "validate")?,
-            references: CheckPolicy::read(&arguments, "referencePolicy")?,
+            validate: FailedCheckPolicy::read(&arguments, "validate")?,
+            references: FailedCheckPolicy::read(&arguments, "referencePolicy")?,
             allow_orphans: arguments.one_of("deleteMode", &["restrict", "orphan"], "restrict")? == "orphan",
         })
     }

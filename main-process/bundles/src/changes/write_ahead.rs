@@ -19,11 +19,11 @@ const MAX_RECORD_BYTES: u64 = 100 * 1024 * 1024;
 #[derive(Serialize, Deserialize)]
 struct WriteAheadRecord {
     format: u32,
-    edits: Vec<RecordedEdit>,
+    edits: Vec<RecordedFileEdit>,
 }
 
 #[derive(Serialize, Deserialize)]
-struct RecordedEdit {
+struct RecordedFileEdit {
     path: String,
     /// The digest of the previous content.
     before: Option<String>,
@@ -41,7 +41,7 @@ fn digest(text: &str) -> String {
 pub(super) fn write_record(files: &BundleFiles, edits: &[PlannedFileEdit]) -> Result<(), BundleFileError> {
     let edits = edits
         .iter()
-        .map(|edit| RecordedEdit {
+        .map(|edit| RecordedFileEdit {
             path: edit.path.to_string(),
             before: edit.before.as_deref().map(digest),
             after: edit.after.clone(),

@@ -4,7 +4,7 @@
 //! bundle (`bundle/features` → `/etc`) nor a concurrent replacement leads outside. Reading a bundle writes nothing: the
 //! first change creates the local folder `.draftboard/`.
 
-use super::{BundleFileError, BundleFileStamp, BundlePath, MAX_FILE_BYTES, STATE_FOLDER, StampedText};
+use super::{BundleFileError, BundleFileStamp, BundlePath, MAX_FILE_BYTES, STATE_FOLDER, StampedFileText};
 use rustix::{
     fd::{AsFd as _, OwnedFd},
     fs::{AtFlags, FileType, FlockOperation, Mode, OFlags},
@@ -37,7 +37,11 @@ impl DiskFiles {
         &self.root
     }
 
-    pub(super) fn read_up_to(&self, path: &BundlePath, most: u64) -> Result<StampedText, BundleFileError> {
+    pub(super) fn read_up_to(
+        &self,
+        path: &BundlePath,
+        most: u64,
+    ) -> Result<StampedFileText, BundleFileError> {
         let (folders, name) = path.split();
         let wrong = |errno| BundleFileError::from_errno(path, errno);
         let folder = safe_fs::open_folder(self.root_fd.as_fd(), &folders).map_err(wrong)?;
@@ -130,7 +134,7 @@ impl DiskFolder {
         Ok(files.map(|entry| entry.name).collect())
     }
 
-    pub(super) fn read(&self, name: &str) -> Result<StampedText, BundleFileError> {
+    pub(super) fn read(&self, name: &str) -> Result<StampedFileText, BundleFileError> {
         read_in(&self.fd, name, &self.path.join(name)?, MAX_FILE_BYTES)
     }
 
@@ -154,14 +158,14 @@ fn read_in(
     name: &str,
     path: &BundlePath,
     most: u64,
-) -> Result<StampedText, BundleFileError> {
+) -> Result<StampedFileText, BundleFileError> {
     let wrong = |problem| BundleFileError::from_path_problem(path, problem);
     let file = safe_fs::open_regular(folder.as_fd(), name).map_err(wrong)?;
     let stamp =
         stamp_of(&rustix::fs::fstat(&file).map_err(|errno| BundleFileError::from_errno(path, errno))?);
     let bytes = safe_fs::read_bounded(file, most).map_err(wrong)?;
     match String::from_utf8(bytes) {
-        Ok(text) => Ok(StampedText { text, stamp }),
+        Ok(text) => Ok(StampedFileText { text, stamp }),
         Err(_) => Err(BundleFileError::NotText { path: path.to_string() }),
     }
 }

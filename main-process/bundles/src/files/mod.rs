@@ -100,7 +100,7 @@ impl BundleFileStamp {
 }
 
 /// The text of a file, and its stamp from before the text was read.
-pub(crate) struct StampedText {
+pub(crate) struct StampedFileText {
     pub(crate) text: String,
     pub(crate) stamp: BundleFileStamp,
 }
@@ -154,11 +154,15 @@ impl BundleFiles {
     }
 
     /// The text of a file.
-    pub(crate) fn read(&self, path: &BundlePath) -> Result<StampedText, BundleFileError> {
+    pub(crate) fn read(&self, path: &BundlePath) -> Result<StampedFileText, BundleFileError> {
         self.read_up_to(path, MAX_FILE_BYTES)
     }
 
-    pub(crate) fn read_up_to(&self, path: &BundlePath, most: u64) -> Result<StampedText, BundleFileError> {
+    pub(crate) fn read_up_to(
+        &self,
+        path: &BundlePath,
+        most: u64,
+    ) -> Result<StampedFileText, BundleFileError> {
         match self {
             Self::Disk(disk) => disk.read_up_to(path, most),
             Self::Texts(texts) => texts.read(path),
@@ -239,7 +243,7 @@ impl BundleFolder {
         }
     }
 
-    pub(crate) fn read(&self, name: &str) -> Result<StampedText, BundleFileError> {
+    pub(crate) fn read(&self, name: &str) -> Result<StampedFileText, BundleFileError> {
         match &self.kind {
             FolderBackend::Disk(folder) => folder.read(name),
             FolderBackend::Texts(folder) => folder.read(name),

@@ -1,6 +1,6 @@
 //! A bundle's files as texts that the caller stores, such as the state of a workspace.
 
-use super::{BundleFileError, BundleFileStamp, BundlePath, StampedText};
+use super::{BundleFileError, BundleFileStamp, BundlePath, StampedFileText};
 use std::{
     collections::BTreeMap,
     hash::{DefaultHasher, Hash as _, Hasher as _},
@@ -43,7 +43,7 @@ impl TextFiles {
         &self.root
     }
 
-    pub(super) fn read(&self, path: &BundlePath) -> Result<StampedText, BundleFileError> {
+    pub(super) fn read(&self, path: &BundlePath) -> Result<StampedFileText, BundleFileError> {
         read(self.texts.get(path), path)
     }
 
@@ -70,14 +70,14 @@ impl TextFolder {
         self.get(name).map(|text| stamp(text))
     }
 
-    pub(super) fn read(&self, name: &str) -> Result<StampedText, BundleFileError> {
+    pub(super) fn read(&self, name: &str) -> Result<StampedFileText, BundleFileError> {
         read(self.get(name), &self.path.join(name)?)
     }
 }
 
-fn read(text: Option<&Arc<str>>, path: &BundlePath) -> Result<StampedText, BundleFileError> {
+fn read(text: Option<&Arc<str>>, path: &BundlePath) -> Result<StampedFileText, BundleFileError> {
     let text = text.ok_or_else(|| BundleFileError::Missing { path: path.to_string() })?;
-    Ok(StampedText { text: text.to_string(), stamp: stamp(text) })
+    Ok(StampedFileText { text: text.to_string(), stamp: stamp(text) })
 }
 
 /// Equal texts have equal stamps.

@@ -34,7 +34,7 @@ pub struct Bundle {
     pub(crate) rules: Arc<Vec<ReferenceRule>>,
     /// One for each entity type, in the order of the definition.
     pub(crate) kinds: Vec<LoadedEntityType>,
-    pub(crate) setup: SetupFindings,
+    pub(crate) setup: ConfigurationFindings,
     /// The files that claim an id, in load order. The first one owns it.
     claims: HashMap<Arc<str>, Vec<EntityFileKey>>,
     /// The entities that own their ids.
@@ -48,7 +48,7 @@ pub struct Bundle {
 
 /// Findings from reading the configuration files, grouped by the order of the report.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct SetupFindings {
+pub(crate) struct ConfigurationFindings {
     pub(crate) definition: Vec<BundleFinding>,
     pub(crate) domain_knowledge: Vec<BundleFinding>,
     pub(crate) schemas: Vec<BundleFinding>,
@@ -134,7 +134,7 @@ impl Bundle {
             lint: Arc::default(),
             rules: Arc::default(),
             kinds: Vec::new(),
-            setup: SetupFindings::default(),
+            setup: ConfigurationFindings::default(),
             claims: HashMap::new(),
             registry: HashMap::new(),
             incoming: IncomingEdges::default(),

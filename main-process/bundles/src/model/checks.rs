@@ -1,6 +1,6 @@
 //! The findings about a bundle, in the order of the contract: reading, schemas, references, orphans, multiplicity, lint.
 
-use super::{Bundle, BundleEntity, RelationDefinition, bundle::SetupFindings};
+use super::{Bundle, BundleEntity, RelationDefinition, bundle::ConfigurationFindings};
 use crate::{BundleFinding, diagnostic::BundleFindingSource, schema::SchemaFinding};
 use shared_protocol::OrderedValue;
 
@@ -32,7 +32,7 @@ impl Bundle {
     pub fn disabled_parts(&self) -> impl Iterator<Item = BundleFinding> {
         let mut found = self.setup.definition.clone();
         self.check_files(&mut found);
-        let SetupFindings { definition: _, domain_knowledge, schemas, lint } = &self.setup;
+        let ConfigurationFindings { definition: _, domain_knowledge, schemas, lint } = &self.setup;
         found.extend(domain_knowledge.iter().chain(schemas).chain(lint).cloned());
         found.into_iter()
     }

@@ -1,7 +1,7 @@
 //! An entity, as read from its file.
 
 use super::graph::ReferenceRule;
-use crate::schema::{EntitySchema, SchemaFinding, SchemaStep};
+use crate::schema::{EntitySchema, SchemaFinding, SchemaPathStep};
 use shared_protocol::{OrderedMembers, OrderedValue};
 use std::sync::Arc;
 
@@ -93,7 +93,7 @@ pub(crate) fn references(data: &OrderedValue, rules: &[(u32, &ReferenceRule)]) -
 /// single value.
 fn collect_references(
     data: &OrderedValue,
-    steps: &[SchemaStep],
+    steps: &[SchemaPathStep],
     pointer: &mut String,
     rule: u32,
     found: &mut Vec<EntityReference>,
@@ -104,7 +104,7 @@ fn collect_references(
     let length = pointer.len();
     let inside = |part: &str,
                   data: &OrderedValue,
-                  steps: &[SchemaStep],
+                  steps: &[SchemaPathStep],
                   pointer: &mut String,
                   found: &mut Vec<EntityReference>| {
         pointer.push('/');
@@ -113,20 +113,20 @@ fn collect_references(
         pointer.truncate(length);
     };
     match (steps.split_first(), data) {
-        (Some((SchemaStep::Member(name), rest)), OrderedValue::Map(members)) => {
+        (Some((SchemaPathStep::Member(name), rest)), OrderedValue::Map(members)) => {
             if let Some(member) = members.get(name) {
                 inside(name, member, rest, pointer, found);
             }
         }
-        (Some((SchemaStep::Members, rest)), OrderedValue::Map(members)) => {
+        (Some((SchemaPathStep::Members, rest)), OrderedValue::Map(members)) => {
             members.iter().for_each(|(name, member)| inside(name, member, rest, pointer, found));
         }
-        (Some((SchemaStep::Items, rest)), OrderedValue::List(items)) => {
+        (Some((SchemaPathStep::Items, rest)), OrderedValue::List(items)) => {
             for (index, item) in items.iter().enumerate() {
                 inside(&index.to_string(), item, rest, pointer, found);
             }
         }
-        (Some((SchemaStep::Items, rest)), OrderedValue::Text(_)) => {
+        (Some((SchemaPathStep::Items, rest)), OrderedValue::Text(_)) => {
             collect_references(data, rest, pointer, rule, found)
         }
         (None, OrderedValue::List(items)) => {

@@ -4,7 +4,7 @@
 //! relations of the type definition come first, followed by references that only schemas declare.
 
 use super::{Bundle, BundleEntity, bundle::EntityFileKey, definition::BundleTypeDefinition};
-use crate::schema::{EntitySchema, SchemaStep};
+use crate::schema::{EntitySchema, SchemaPathStep};
 use std::{collections::BTreeMap, sync::Arc};
 
 /// A rule for references from entities of one type.
@@ -12,7 +12,7 @@ use std::{collections::BTreeMap, sync::Arc};
 pub(crate) struct ReferenceRule {
     /// The type that contains the reference, as the index of its kind.
     pub(crate) from: usize,
-    pub(crate) steps: Vec<SchemaStep>,
+    pub(crate) steps: Vec<SchemaPathStep>,
     /// The name of the field; dotted for nested fields.
     pub(crate) field: String,
     /// The type to report for a missing target.
@@ -97,7 +97,7 @@ pub(crate) fn reference_rules(
             .find(|reference| !reference.is_nested() && reference.field() == relation.from_field);
         rules.push(ReferenceRule {
             from,
-            steps: vec![SchemaStep::Member(relation.from_field.as_str().into())],
+            steps: vec![SchemaPathStep::Member(relation.from_field.as_str().into())],
             field: relation.from_field.clone(),
             to: relation.to_entity.clone(),
             allowed: of_schema.map(|reference| reference.targets.clone()).unwrap_or_default(),

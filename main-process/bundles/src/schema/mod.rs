@@ -6,7 +6,7 @@
 mod findings;
 mod references;
 
-pub(crate) use references::{SchemaReference, SchemaStep};
+pub(crate) use references::{SchemaPathStep, SchemaReference};
 
 use jsonschema::{PatternOptions, Validator};
 use serde_json::Value;

@@ -10,7 +10,7 @@ const MAX_DECLARED_REFERENCES: usize = 1_000;
 
 /// A step from a value to the values inside it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum SchemaStep {
+pub(crate) enum SchemaPathStep {
     Member(Box<str>),
     /// All items of a list.
     Items,
@@ -20,7 +20,7 @@ pub(crate) enum SchemaStep {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SchemaReference {
-    pub(crate) steps: Vec<SchemaStep>,
+    pub(crate) steps: Vec<SchemaPathStep>,
     /// The allowed entity types; any type if empty.
     pub(crate) targets: Vec<String>,
 }
@@ -32,7 +32,7 @@ impl SchemaReference {
             .steps
             .iter()
             .filter_map(|step| match step {
-                SchemaStep::Member(name) => Some(&**name),
+                SchemaPathStep::Member(name) => Some(&**name),
                 _ => None,
             })
             .collect();
@@ -40,7 +40,7 @@ impl SchemaReference {
     }
 
     pub(crate) fn is_nested(&self) -> bool {
-        self.steps.iter().filter(|step| **step != SchemaStep::Items).count() > 1
+        self.steps.iter().filter(|step| **step != SchemaPathStep::Items).count() > 1
     }
 }
 
@@ -57,7 +57,7 @@ struct ReferenceWalk<'a> {
 }
 
 impl<'a> ReferenceWalk<'a> {
-    fn visit(&mut self, schema: &'a OrderedValue, steps: &mut Vec<SchemaStep>, depth: usize) {
+    fn visit(&mut self, schema: &'a OrderedValue, steps: &mut Vec<SchemaPathStep>, depth: usize) {
         self.visits += 1;
         if depth > MAX_SCHEMA_DEPTH
             || self.visits > MAX_VISITS
@@ -70,7 +70,7 @@ impl<'a> ReferenceWalk<'a> {
         {
             let mut reference = SchemaReference { steps: steps.clone(), targets };
             if schema.text("type") == Some("array") {
-                reference.steps.push(SchemaStep::Items);
+                reference.steps.push(SchemaPathStep::Items);
             }
             if !self.references.iter().any(|known| known.steps == reference.steps) {
                 self.references.push(reference);
@@ -81,13 +81,13 @@ impl<'a> ReferenceWalk<'a> {
             self.visit(target, steps, depth + 1);
         }
         for (name, property) in members(schema, "properties") {
-            self.step(SchemaStep::Member(name.into()), property, steps, depth);
+            self.step(SchemaPathStep::Member(name.into()), property, steps, depth);
         }
         if let Some(items) = schema.get("items") {
-            self.step(SchemaStep::Items, items, steps, depth);
+            self.step(SchemaPathStep::Items, items, steps, depth);
         }
         if let Some(others) = schema.get("additionalProperties") {
-            self.step(SchemaStep::Members, others, steps, depth);
+            self.step(SchemaPathStep::Members, others, steps, depth);
         }
         for keyword in ["allOf", "anyOf", "oneOf"] {
             for branch in schema.get(keyword).and_then(OrderedValue::as_list).unwrap_or_default() {
@@ -103,9 +103,9 @@ impl<'a> ReferenceWalk<'a> {
 
     fn step(
         &mut self,
-        step: SchemaStep,
+        step: SchemaPathStep,
         schema: &'a OrderedValue,
-        steps: &mut Vec<SchemaStep>,
+        steps: &mut Vec<SchemaPathStep>,
         depth: usize,
     ) {
         steps.push(step);

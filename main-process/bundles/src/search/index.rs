@@ -8,16 +8,16 @@ use std::{
 };
 
 /// The index of an entity in the search index.
-pub(super) type IndexSlot = u32;
+pub(super) type SearchIndexSlot = u32;
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct EntityIndex {
     /// For each word, the slots of the entities that contain it, with a bit per field. Shared between clones.
-    words: HashMap<Arc<str>, Arc<Vec<(IndexSlot, u8)>>>,
-    slots: HashMap<Arc<str>, IndexSlot>,
+    words: HashMap<Arc<str>, Arc<Vec<(SearchIndexSlot, u8)>>>,
+    slots: HashMap<Arc<str>, SearchIndexSlot>,
     pub(super) entries: Vec<Option<Arc<IndexedEntity>>>,
-    free: Vec<IndexSlot>,
-    order: OnceLock<Vec<IndexSlot>>,
+    free: Vec<SearchIndexSlot>,
+    order: OnceLock<Vec<SearchIndexSlot>>,
 }
 
 /// An indexed entity with its fields in lower case.
@@ -99,7 +99,7 @@ impl EntityIndex {
     }
 
     /// All slots, sorted by type and id in natural order.
-    pub(super) fn order(&self) -> &[IndexSlot] {
+    pub(super) fn order(&self) -> &[SearchIndexSlot] {
         self.order.get_or_init(|| {
             let keyed = self.entries.iter().enumerate().filter_map(|(slot, entry)| {
                 let entity = &entry.as_ref()?.entity;
@@ -108,7 +108,7 @@ impl EntityIndex {
                 key.extend(crate::collation::sort_key(&entity.id));
                 Some((key, u32::try_from(slot).ok()?))
             });
-            let mut order: Vec<(Vec<u32>, IndexSlot)> = keyed.collect();
+            let mut order: Vec<(Vec<u32>, SearchIndexSlot)> = keyed.collect();
             order.sort_unstable();
             order.into_iter().map(|(_, slot)| slot).collect()
         })

@@ -1,6 +1,6 @@
 //! Evaluates a query: exact matches come first, by field, then entities that contain all words separately.
 
-use super::{FIELDS, index::IndexSlot, split_words};
+use super::{FIELDS, index::SearchIndexSlot, split_words};
 use crate::model::{Bundle, BundleEntity};
 
 pub(crate) struct EntityHit<'a> {
@@ -16,7 +16,7 @@ pub(crate) fn search<'a>(bundle: &'a Bundle, query: &str, entity_type: Option<&s
     let query = query.trim().to_lowercase();
     let index = &bundle.search;
     let parts: Vec<&str> = split_words(&query).collect();
-    let of_type = |slot: IndexSlot| {
+    let of_type = |slot: SearchIndexSlot| {
         let entry = index.entries[slot as usize].as_deref()?;
         entity_type.is_none_or(|wanted| entry.entity.entity_type() == wanted).then_some(entry)
     };

@@ -167,10 +167,10 @@ fn check_format(path: &WorkspacePath, found: u64) -> Result<(), FileError> {
 /// Explains a parse error. A newer format is checked first, because it explains every other problem.
 fn malformed(path: &WorkspacePath, text: &str, error: &serde_json::Error) -> FileError {
     #[derive(Deserialize)]
-    struct Peek {
+    struct BoardFileFormat {
         format: u64,
     }
-    if let Ok(Peek { format }) = serde_json::from_str(text)
+    if let Ok(BoardFileFormat { format }) = serde_json::from_str(text)
         && let Err(newer @ FileError::Newer { .. }) = check_format(path, format)
     {
         return newer;

@@ -27,9 +27,9 @@ where
     V: Deserialize<'de>,
 {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Collect<K, V, const MAX_ENTRIES: usize>(PhantomData<(K, V)>);
+        struct UniqueEntriesVisitor<K, V, const MAX_ENTRIES: usize>(PhantomData<(K, V)>);
 
-        impl<'de, K, V, const MAX_ENTRIES: usize> Visitor<'de> for Collect<K, V, MAX_ENTRIES>
+        impl<'de, K, V, const MAX_ENTRIES: usize> Visitor<'de> for UniqueEntriesVisitor<K, V, MAX_ENTRIES>
         where
             K: Deserialize<'de> + Ord + fmt::Display,
             V: Deserialize<'de>,
@@ -59,7 +59,7 @@ where
             }
         }
 
-        deserializer.deserialize_map(Collect(PhantomData))
+        deserializer.deserialize_map(UniqueEntriesVisitor(PhantomData))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Appends a group of operations in one transaction with one sync.
 
-use super::{Durability, Journal, ReviewWrite, chain::ChainLink, row::OperationRow, to_sql};
+use super::{Durability, Journal, ReviewWrite, chain::HashChainLink, row::OperationRow, to_sql};
 use crate::JournalError;
 use rusqlite::Transaction;
 use shared_protocol::Operation;
@@ -36,7 +36,7 @@ impl Journal {
         // paths.
         self.review = written.inspect_err(|_| self.detect_unacknowledged())?;
         if let Some(last) = rows.last() {
-            self.tail = ChainLink { revision: last.revision, hash: last.hash };
+            self.tail = HashChainLink { revision: last.revision, hash: last.hash };
         }
         self.since_checkpoint.operations += rows.len() as u64;
         self.since_checkpoint.bytes += rows.iter().map(|row| row.changes.len() as u64).sum::<u64>();
@@ -63,7 +63,7 @@ pub(super) fn insert_rows(transaction: &Transaction<'_>, rows: &[OperationRow]) 
 }
 
 pub(super) fn chain_rows(
-    tail: ChainLink,
+    tail: HashChainLink,
     operations: &[Operation],
 ) -> Result<Vec<OperationRow>, JournalError> {
     let mut link = tail;
@@ -74,7 +74,7 @@ pub(super) fn chain_rows(
             return Err(JournalError::Gap { expected, found: operation.revision });
         }
         let row = OperationRow::encode(operation, link.hash)?;
-        link = ChainLink { revision: row.revision, hash: row.hash };
+        link = HashChainLink { revision: row.revision, hash: row.hash };
         rows.push(row);
     }
     Ok(rows)

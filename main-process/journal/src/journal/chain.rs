@@ -8,21 +8,21 @@ use shared_protocol::Revision;
 
 /// A link of the chain: the revision of an operation and its hash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct ChainLink {
+pub(super) struct HashChainLink {
     pub(super) revision: Revision,
     pub(super) hash: Digest,
 }
 
 /// The range of kept operations whose hash chain was verified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct VerifiedChain {
+pub struct VerifiedHashChain {
     /// The oldest kept operation; one after `last` when there is none.
     pub first: Revision,
     pub last: Revision,
     pub count: u64,
 }
 
-impl ChainLink {
+impl HashChainLink {
     pub(super) const START: Self = Self { revision: Revision::START, hash: Digest::ZERO };
 
     pub(super) fn from_columns(
@@ -55,7 +55,7 @@ impl ChainLink {
 impl Journal {
     /// Checks every kept operation and the checkpoint against their hashes. Reads everything: for a check on
     /// demand, not for every start.
-    pub fn verify(&self) -> Result<VerifiedChain, JournalError> {
+    pub fn verify(&self) -> Result<VerifiedHashChain, JournalError> {
         let anchor = self.anchor()?;
         let checkpoint = self.read_checkpoint()?.map(|(_, link)| link);
         let mut link = anchor;
@@ -70,12 +70,12 @@ impl Journal {
             count += 1;
             Ok(())
         })?;
-        Ok(VerifiedChain { first: anchor.revision.next(), last: link.revision, count })
+        Ok(VerifiedHashChain { first: anchor.revision.next(), last: link.revision, count })
     }
 }
 
 /// Checks that the chain and the checkpoint agree at the revision of the checkpoint.
-fn check_checkpoint(checkpoint: Option<ChainLink>, link: ChainLink) -> Result<(), JournalError> {
+fn check_checkpoint(checkpoint: Option<HashChainLink>, link: HashChainLink) -> Result<(), JournalError> {
     match checkpoint {
         Some(checkpoint) if checkpoint.revision == link.revision && checkpoint != link => Err(
             JournalError::damaged_at(link.revision, "the checkpoint does not match the operations around it"),

@@ -1,6 +1,6 @@
 //! Compaction: replaces operations with a checkpoint, except for the newest, which are kept for undo.
 
-use super::{Durability, Journal, JournalGrowth, chain::ChainLink, to_sql};
+use super::{Durability, Journal, JournalGrowth, chain::HashChainLink, to_sql};
 use crate::{Digest, JournalError};
 use rusqlite::{OptionalExtension as _, Transaction};
 use shared_protocol::GraphDocument;
@@ -47,17 +47,17 @@ impl Journal {
     }
 
     fn is_empty(&self) -> bool {
-        self.tail == ChainLink::START && self.since_checkpoint == JournalGrowth::default()
+        self.tail == HashChainLink::START && self.since_checkpoint == JournalGrowth::default()
     }
 
     /// Returns the chain link at the revision of the document.
-    fn chain_link_at(&self, document: &GraphDocument) -> Result<ChainLink, JournalError> {
+    fn chain_link_at(&self, document: &GraphDocument) -> Result<HashChainLink, JournalError> {
         let revision = document.revision;
         if revision == self.tail.revision {
             return Ok(self.tail);
         }
         if self.is_empty() {
-            return Ok(ChainLink { revision, ..ChainLink::START });
+            return Ok(HashChainLink { revision, ..ChainLink::START });
         }
         let older_than_checkpoint: bool = self.connection.query_row(
             "SELECT EXISTS (SELECT 1 FROM checkpoint WHERE revision > ?1)",
@@ -69,7 +69,7 @@ impl Journal {
             .query_row(
                 "SELECT revision, hash FROM operations WHERE revision = ?1",
                 [to_sql(revision.0)?],
-                |row| ChainLink::from_columns(row, 0, 1),
+                |row| HashChainLink::from_columns(row, 0, 1),
             )
             .optional()?;
         // The state before the oldest kept operation also has a link in the chain.
@@ -89,14 +89,14 @@ impl Journal {
 /// Anchors the kept operations at the newest deleted one.
 fn move_anchor(
     transaction: &Transaction<'_>,
-    checkpoint: ChainLink,
+    checkpoint: HashChainLink,
     let_go: u64,
 ) -> Result<(), JournalError> {
     let newest_let_go = transaction
         .query_row(
             "SELECT revision, hash FROM operations WHERE revision <= ?1 ORDER BY revision DESC LIMIT 1",
             [to_sql(let_go)?],
-            |row| ChainLink::from_columns(row, 0, 1),
+            |row| HashChainLink::from_columns(row, 0, 1),
         )
         .optional()?;
     let any_kept: bool = transaction.query_row(

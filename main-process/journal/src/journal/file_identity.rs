@@ -20,19 +20,19 @@ use std::{fs::Metadata, io, os::unix::fs::MetadataExt as _, path::PathBuf, time:
 #[derive(Debug)]
 pub(super) struct JournalFiles {
     dir: PathBuf,
-    database: Option<FileStamp>,
+    database: Option<JournalFileStamp>,
     /// `None` before the first write, when there is no log.
-    log: Option<FileStamp>,
+    log: Option<JournalFileStamp>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct FileStamp {
+struct JournalFileStamp {
     id: (u64, u64),
     size: u64,
     modified: Option<SystemTime>,
 }
 
-impl FileStamp {
+impl JournalFileStamp {
     fn from_metadata(metadata: &Metadata) -> Self {
         Self {
             id: (metadata.dev(), metadata.ino()),
@@ -64,9 +64,9 @@ impl JournalFiles {
         Ok(place)
     }
 
-    fn stamp_of(&self, suffix: &str) -> Result<Option<FileStamp>, JournalError> {
+    fn stamp_of(&self, suffix: &str) -> Result<Option<JournalFileStamp>, JournalError> {
         match self.dir.join(JOURNAL_FILE).with_extension(suffix).symlink_metadata() {
-            Ok(metadata) => Ok(Some(FileStamp::from_metadata(&metadata))),
+            Ok(metadata) => Ok(Some(JournalFileStamp::from_metadata(&metadata))),
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
                 Ok(None)
             }
@@ -102,7 +102,7 @@ impl Journal {
         let Some(place) = &mut self.place else { return Ok(()) };
         let (database, log) = (place.stamp_of("db")?, place.stamp_of("db-wal")?);
         // A write leaves a database and a log, even when there was no log before.
-        let is_same = |known: Option<FileStamp>, found: Option<FileStamp>| {
+        let is_same = |known: Option<JournalFileStamp>, found: Option<JournalFileStamp>| {
             found.is_some_and(|found| known.is_none_or(|known| found.id == known.id))
         };
         let shrank = place.database.zip(database).is_some_and(|(known, found)| found.size < known.size);
@@ -117,7 +117,7 @@ impl Journal {
     }
 }
 
-fn displaced(suffix: &str, known: Option<FileStamp>, found: Option<FileStamp>) -> JournalError {
+fn displaced(suffix: &str, known: Option<JournalFileStamp>, found: Option<JournalFileStamp>) -> JournalError {
     let happened = match (known, found) {
         (_, None) => "was deleted",
         (Some(known), Some(found)) if known.id == found.id && found.size < known.size => "was truncated",

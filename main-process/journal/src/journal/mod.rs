@@ -21,7 +21,7 @@ mod schema;
 mod state;
 
 pub use audit::{AuditChainError, check_audit};
-pub use chain::VerifiedChain;
+pub use chain::VerifiedHashChain;
 pub use file_records::FileRecord;
 pub use query::JournalEntry;
 pub use rebuild::RebuiltJournal;
@@ -30,7 +30,7 @@ pub use review::{ProposalWrite, ReviewWrite, StoredProposal, StoredReview};
 pub use schema::JOURNAL_FORMAT;
 
 use crate::JournalError;
-use chain::ChainLink;
+use chain::HashChainLink;
 use file_identity::JournalFiles;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use shared_protocol::Revision;
@@ -41,7 +41,7 @@ use shared_protocol::Revision;
 pub struct Journal {
     connection: Connection,
     /// The newest acknowledged operation, or the checkpoint when no operation follows it.
-    tail: ChainLink,
+    tail: HashChainLink,
     since_checkpoint: JournalGrowth,
     /// The acknowledged end of the review queue and its audit.
     review: review::ReviewTail,

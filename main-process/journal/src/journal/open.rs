@@ -1,6 +1,6 @@
 //! Opens the journal: settings, version, integrity, end of the chain.
 
-use super::{JOURNAL_FILE, Journal, JournalFiles, JournalGrowth, chain::ChainLink, review, schema};
+use super::{JOURNAL_FILE, Journal, JournalFiles, JournalGrowth, chain::HashChainLink, review, schema};
 use crate::{JOURNAL_FORMAT, JournalError};
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
 use rustix::{fs::FileType, io::Errno};
@@ -206,8 +206,8 @@ pub(super) fn quick_check(connection: &Connection, path: &Path) -> Result<(), Jo
     if answer == "ok" { Ok(()) } else { Err(unreadable(path, answer)) }
 }
 
-pub(super) fn read_end(connection: &Connection) -> Result<(ChainLink, JournalGrowth), rusqlite::Error> {
-    let link = |row: &rusqlite::Row<'_>| ChainLink::from_columns(row, 0, 1);
+pub(super) fn read_end(connection: &Connection) -> Result<(HashChainLink, JournalGrowth), rusqlite::Error> {
+    let link = |row: &rusqlite::Row<'_>| HashChainLink::from_columns(row, 0, 1);
     let newest = connection
         .query_row("SELECT revision, hash FROM operations ORDER BY revision DESC LIMIT 1", [], link)
         .optional()?;
@@ -219,7 +219,8 @@ pub(super) fn read_end(connection: &Connection) -> Result<(ChainLink, JournalGro
         [i64::try_from(since.0).unwrap_or(i64::MAX)],
         |row| Ok(JournalGrowth { operations: unsigned(row.get(0)?), bytes: unsigned(row.get(1)?) }),
     )?;
-    let tail = newest.filter(|newest| newest.revision >= since).or(checkpoint).unwrap_or(ChainLink::START);
+    let tail =
+        newest.filter(|newest| newest.revision >= since).or(checkpoint).unwrap_or(HashChainLink::START);
     Ok((tail, growth))
 }
 

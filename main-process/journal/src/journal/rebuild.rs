@@ -2,7 +2,7 @@
 
 use super::{
     JOURNAL_FILE, Journal,
-    chain::ChainLink,
+    chain::HashChainLink,
     open::{connect, quick_check, read_end},
     review,
 };
@@ -81,7 +81,7 @@ impl Journal {
         let end = if copy.is_some() {
             (self.tail, self.review)
         } else {
-            (ChainLink::START, review::ReviewTail::START)
+            (HashChainLink::START, review::ReviewTail::START)
         };
         if (journal.tail, journal.review) != end {
             // Another program replaced the file during the rebuild.

@@ -2,7 +2,7 @@
 
 use super::{
     Journal,
-    chain::ChainLink,
+    chain::HashChainLink,
     row::{OPERATION_COLUMNS, OperationRow},
 };
 use crate::{Digest, JournalError};
@@ -69,11 +69,11 @@ impl Journal {
     }
 
     /// Returns the checkpoint, verified against its hash, and its chain link.
-    pub(super) fn read_checkpoint(&self) -> Result<Option<(GraphDocument, ChainLink)>, JournalError> {
+    pub(super) fn read_checkpoint(&self) -> Result<Option<(GraphDocument, HashChainLink)>, JournalError> {
         let sql = "SELECT revision, chain_hash, document_hash, document FROM checkpoint";
         let found = self.connection.query_row(sql, [], |row| {
             let text: String = row.get(3)?;
-            Ok((ChainLink::from_columns(row, 0, 1)?, row.get::<_, Digest>(2)?, text))
+            Ok((HashChainLink::from_columns(row, 0, 1)?, row.get::<_, Digest>(2)?, text))
         });
         let (link, hash, text) = match found.optional() {
             Ok(Some(found)) => found,
@@ -99,11 +99,11 @@ impl Journal {
     }
 
     /// Returns the link that the oldest kept operation follows.
-    pub(super) fn anchor(&self) -> Result<ChainLink, JournalError> {
+    pub(super) fn anchor(&self) -> Result<HashChainLink, JournalError> {
         let found = self
             .connection
-            .query_row("SELECT revision, hash FROM anchor", [], |row| ChainLink::from_columns(row, 0, 1))
+            .query_row("SELECT revision, hash FROM anchor", [], |row| HashChainLink::from_columns(row, 0, 1))
             .optional()?;
-        Ok(found.unwrap_or(ChainLink::START))
+        Ok(found.unwrap_or(HashChainLink::START))
     }
 }

@@ -11,7 +11,7 @@ mod handler;
 
 use authority::{
     Snapshot,
-    proposals::{AgentClient, AgentRequest},
+    proposals::{AgentRequest, CallingClient},
 };
 use handler::Fixtures;
 use mcp_server::{
@@ -36,7 +36,7 @@ struct Empty {
 }
 
 impl ReviewSubmitter for Empty {
-    fn submit(&self, _: AgentClient, _: AgentRequest, reply: AgentReplyFn) {
+    fn submit(&self, _: CallingClient, _: AgentRequest, reply: AgentReplyFn) {
         reply(Err(Refusal::new(RefusalCode::NoWorkspace, "No workspace is open")));
     }
 }

@@ -50,7 +50,7 @@ struct FullNodeFields<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     deployment_status: Option<&'static str>,
     position: NodeEntryPosition,
-    size: NodeEntrySize,
+    size: NodeEntryDimensions,
 }
 
 /// One target is a string, for compatibility; several are a list.
@@ -69,7 +69,7 @@ struct NodeEntryPosition {
 }
 
 #[derive(Debug, Serialize)]
-struct NodeEntrySize {
+struct NodeEntryDimensions {
     w: i32,
     h: i32,
 }
@@ -122,7 +122,10 @@ fn full_fields<'a>(workspace: &'a AgentWorkspaceView, node: &'a Node) -> FullNod
         deployment_status: super::terraform::status_of(workspace, node),
         position: place
             .map_or(NodeEntryPosition { x: 0, y: 0 }, |place| NodeEntryPosition { x: place.x, y: place.y }),
-        size: place.map_or(NodeEntrySize { w: 0, h: 0 }, |place| NodeEntrySize { w: place.w, h: place.h }),
+        size: place.map_or(NodeEntryDimensions { w: 0, h: 0 }, |place| NodeEntryDimensions {
+            w: place.w,
+            h: place.h,
+        }),
     }
 }
 

@@ -8,10 +8,10 @@
     reason = "each test uses its part"
 )]
 
-use ::terraform::{GenerateInput, HclGenerator, InfrastructureSettings, TerraformFinding};
+use ::terraform::{GenerateInput, HclGenerator, TerraformFinding, TerraformProjectSettings};
 use authority::{
     Snapshot, TypeRegistry, decide,
-    proposals::{AgentCallOutcome, AgentClient, AgentRequest, ReviewQueue},
+    proposals::{AgentCallOutcome, AgentRequest, CallingClient, ReviewQueue},
 };
 use mcp_server::{
     ActionRuns, AgentReplyFn, AgentService, AgentSurface, AgentView, AgentWorkbench, AgentWorkspaceView,
@@ -209,7 +209,7 @@ impl AgentWorkbenchFixture {
 }
 
 impl ReviewSubmitter for AgentWorkbenchFixture {
-    fn submit(&self, client: AgentClient, request: AgentRequest, reply: AgentReplyFn) {
+    fn submit(&self, client: CallingClient, request: AgentRequest, reply: AgentReplyFn) {
         let mut state = self.state.lock().unwrap();
         state.seed += 1;
         let view = AgentView::clone(&state.view);
@@ -253,7 +253,7 @@ impl AgentWorkbench for AgentWorkbenchFixture {
     }
 
     fn hcl(&self, workspace: &AgentWorkspaceView, board: BoardId) -> Result<BoardHcl, Refusal> {
-        let settings = InfrastructureSettings::default();
+        let settings = TerraformProjectSettings::default();
         let input = GenerateInput { snapshot: &workspace.snapshot, board, settings: &settings };
         let made = HclGenerator::new().generate(&input);
         let finding = |found: TerraformFinding| terraform::TerraformFindingView {

@@ -24,7 +24,7 @@ pub use token::{InstanceToken, constant_time_eq};
 
 use super::proc_stat::ProcStat;
 use super::runtime_dir::RuntimeDir;
-use record::{RecordFile, is_alive};
+use record::{DiscoveryRecordFile, is_alive};
 
 /// The reason why this process could not publish itself.
 #[derive(Debug, Error)]
@@ -52,10 +52,10 @@ pub enum PublishError {
 /// The published socket and record of this process, removed when this value is dropped. It holds the workspace's lock as
 /// long.
 #[derive(Debug)]
-pub struct Instance {
+pub struct PublishedInstance {
     listener: UnixListener,
-    socket: OwnSocketFile,
-    file: RecordFile,
+    socket: PublishedSocketFile,
+    file: DiscoveryRecordFile,
     record: DiscoveryRecord,
     /// Last, so that it is released only after the socket and the record are gone.
     lock: WorkspaceLock,
@@ -63,12 +63,12 @@ pub struct Instance {
 
 /// A file by name and identity, so that only a file of our own is ever removed.
 #[derive(Debug)]
-struct OwnSocketFile {
+struct PublishedSocketFile {
     path: PathBuf,
     identity: (u64, u64),
 }
 
-impl Instance {
+impl PublishedInstance {
     /// Opens the socket and writes the record. The lock proves that no other process serves this workspace, so an
     /// existing socket is stale and is replaced. `elsewhere` are the directories in which a
     /// process with another environment would have left its record.
@@ -78,9 +78,9 @@ impl Instance {
         lock: WorkspaceLock,
         version: &str,
     ) -> Result<Self, PublishError> {
-        let file = RecordFile::of_workspace(runtime, lock.workspace());
+        let file = DiscoveryRecordFile::of_workspace(runtime, lock.workspace());
         let own_pid = std::process::id();
-        let files = elsewhere.iter().map(|other| RecordFile::of_workspace(other, lock.workspace()));
+        let files = elsewhere.iter().map(|other| DiscoveryRecordFile::of_workspace(other, lock.workspace()));
         let records = std::iter::once(file.read()).chain(files.map(|other| other.read())).flatten();
         if let Some(other) = records.into_iter().find(|other| other.pid != own_pid && is_alive(other)) {
             return Err(PublishError::AlreadyRunning { pid: other.pid });
@@ -139,7 +139,7 @@ impl Instance {
     }
 }
 
-impl Drop for Instance {
+impl Drop for PublishedInstance {
     fn drop(&mut self) {
         self.file
             .remove_if(|record| record.pid == self.record.pid && record.start_time == self.record.start_time);
@@ -147,7 +147,7 @@ impl Drop for Instance {
     }
 }
 
-impl OwnSocketFile {
+impl PublishedSocketFile {
     fn record(path: &Path) -> io::Result<Self> {
         let metadata = fs::symlink_metadata(path)?;
         Ok(Self { path: path.to_owned(), identity: (metadata.dev(), metadata.ino()) })
@@ -162,7 +162,7 @@ impl OwnSocketFile {
     }
 }
 
-fn listen(path: &Path) -> Result<(UnixListener, OwnSocketFile), PublishError> {
+fn listen(path: &Path) -> Result<(UnixListener, PublishedSocketFile), PublishError> {
     let failed = |source: io::Error| match source.kind() {
         // The error for a path that does not fit into a socket address.
         io::ErrorKind::InvalidInput => PublishError::PathTooLong { path: path.to_owned() },
@@ -173,6 +173,6 @@ fn listen(path: &Path) -> Result<(UnixListener, OwnSocketFile), PublishError> {
         _ => {}
     }
     let listener = socket::bind(path).map_err(failed)?;
-    let socket = OwnSocketFile::record(path).map_err(failed)?;
+    let socket = PublishedSocketFile::record(path).map_err(failed)?;
     Ok((listener, socket))
 }

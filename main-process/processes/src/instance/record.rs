@@ -68,7 +68,9 @@ pub fn find(runtimes: &[RuntimeDir], workspace: &Path) -> Result<Option<Discover
     let workspace = workspace
         .canonicalize()
         .map_err(|source| DiscoveryError::Unreadable { path: workspace.to_owned(), source })?;
-    Ok(runtimes.iter().find_map(|runtime| RecordFile::of_workspace(runtime, &workspace).read_alive()))
+    Ok(runtimes
+        .iter()
+        .find_map(|runtime| DiscoveryRecordFile::of_workspace(runtime, &workspace).read_alive()))
 }
 
 /// Every main process with a record in one of these directories, ordered by workspace. Records of dead processes are removed on the way;
@@ -81,7 +83,7 @@ pub fn list(runtimes: &[RuntimeDir]) -> Result<Vec<DiscoveryRecord>, DiscoveryEr
             let path = entry.map_err(unreadable)?.path();
             let key = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
             if path.extension().is_some_and(|extension| extension == EXTENSION) && is_key(key) {
-                alive.extend(RecordFile::of_key(runtime, key).read_alive());
+                alive.extend(DiscoveryRecordFile::of_key(runtime, key).read_alive());
             }
         }
     }
@@ -118,13 +120,13 @@ fn is_key(text: &str) -> bool {
 
 /// Where the record of one workspace is kept.
 #[derive(Debug)]
-pub(super) struct RecordFile {
+pub(super) struct DiscoveryRecordFile {
     pub(super) path: PathBuf,
     pub(super) socket: PathBuf,
     guard: PathBuf,
 }
 
-impl RecordFile {
+impl DiscoveryRecordFile {
     pub(super) fn of_workspace(runtime: &RuntimeDir, workspace: &Path) -> Self {
         Self::of_key(runtime, &key_of(workspace))
     }

@@ -15,7 +15,7 @@ use thiserror::Error;
 
 use super::report::{WardenMessage, WardenMessageReader};
 use super::role::{KILLING_LIMIT, MAX_REST_GRACE_PERIOD};
-use crate::child_setup::{ChildSetup, Detachment};
+use crate::child_setup::{ChildDetachment, ChildSetup};
 use crate::process_group::{SpawnError, start_watched};
 use crate::process_tree::{request_child_stop, signal_descendants, signal_session, to_pid};
 use crate::program::ProgramLaunch;
@@ -26,12 +26,12 @@ const START_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The command that starts our executable as a warden; the program and its arguments are appended.
 #[derive(Debug, Clone)]
-pub struct WardenCommand {
+pub struct WardenCommandLine {
     pub exe: PathBuf,
     pub args: Vec<OsString>,
 }
 
-impl WardenCommand {
+impl WardenCommandLine {
     /// `<exe> --role warden -- …`
     pub fn new(exe: impl Into<PathBuf>) -> Self {
         Self { exe: exe.into(), args: ["--role", "warden", "--"].map(OsString::from).into() }
@@ -64,12 +64,15 @@ pub struct GuardedProgram {
 
 /// Starts a program under a warden and returns when it runs. Unlike roles it may be called from any thread:
 /// the end of the channel ends the program, not the end of the thread.
-pub fn spawn_guarded(warden: &WardenCommand, launch: &ProgramLaunch) -> Result<GuardedProgram, GuardError> {
+pub fn spawn_guarded(
+    warden: &WardenCommandLine,
+    launch: &ProgramLaunch,
+) -> Result<GuardedProgram, GuardError> {
     let (ours, theirs) = UnixStream::pair().map_err(SpawnError::Channel)?;
     let mut command = Command::new(&warden.exe);
     command.args(&warden.args).arg(&launch.program);
     let mut command = launch.complete(command);
-    ChildSetup { detachment: Detachment::Session, death_signal: None, channel: Some(theirs.into()) }
+    ChildSetup { detachment: ChildDetachment::Session, death_signal: None, channel: Some(theirs.into()) }
         .install(&mut command);
     let (process, pidfd) = start_watched(command)?;
     let mut program = GuardedProgram {

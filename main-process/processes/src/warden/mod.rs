@@ -16,6 +16,6 @@ mod guarded;
 mod report;
 mod role;
 
-pub use guarded::{GuardError, GuardedProgram, WardenCommand, spawn_guarded};
+pub use guarded::{GuardError, GuardedProgram, WardenCommandLine, spawn_guarded};
 pub(crate) use role::DEFAULT_GRACE_PERIOD;
 pub use role::run_warden;

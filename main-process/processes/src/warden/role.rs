@@ -16,7 +16,7 @@ use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM};
 use thiserror::Error;
 
 use super::report::{WardenMessage, WardenMessageReader};
-use crate::child_setup::{ChildSetup, Detachment, redirect_standard_streams, take_inherited_channel};
+use crate::child_setup::{ChildDetachment, ChildSetup, redirect_standard_streams, take_inherited_channel};
 use crate::process_tree::{STOP_SIGNALS, signal_descendants, to_pid};
 use crate::readiness::timespec;
 
@@ -81,13 +81,13 @@ struct Warden {
     program: u32,
     program_status: Option<i32>,
     grace_period: Duration,
-    phase: WardenPhase,
+    phase: WardenStopPhase,
 }
 
 /// The progress of the stop. Each step signals only processes that got no signal before: to many programs, Terraform
 /// among them, a second signal means an immediate end.
 #[derive(Debug, Clone, Copy)]
-enum WardenPhase {
+enum WardenStopPhase {
     Running,
     /// The program alone got the stop signals, because it knows in which order to stop the processes that it started.
     StoppingProgram {
@@ -113,7 +113,7 @@ impl Warden {
 
         let mut command = Command::new(program);
         command.args(args);
-        ChildSetup { detachment: Detachment::Group, death_signal: Some(Signal::KILL), channel: None }
+        ChildSetup { detachment: ChildDetachment::Group, death_signal: Some(Signal::KILL), channel: None }
             .install(&mut command);
         let started = match command.spawn() {
             Ok(started) => started,
@@ -131,7 +131,7 @@ impl Warden {
             program: started.id(),
             program_status: None,
             grace_period: DEFAULT_GRACE_PERIOD,
-            phase: WardenPhase::Running,
+            phase: WardenStopPhase::Running,
         };
         // With open copies here, main would never see the end of the program's output.
         if let Err(error) = redirect_standard_streams() {
@@ -148,7 +148,7 @@ impl Warden {
                 break;
             }
             self.advance(must_end);
-            if let WardenPhase::Killing { until } = self.phase {
+            if let WardenStopPhase::Killing { until } = self.phase {
                 if until <= Instant::now() {
                     break;
                 }
@@ -164,29 +164,31 @@ impl Warden {
         let now = Instant::now();
         let program_ended = self.program_status.is_some();
         self.phase = match self.phase {
-            WardenPhase::Running if program_ended => self.stop_rest(now),
-            WardenPhase::Running if must_end => self.stop_program(now),
-            WardenPhase::StoppingProgram { until } if program_ended || until <= now => self.stop_rest(now),
-            WardenPhase::StoppingRest { until } if until <= now => {
-                WardenPhase::Killing { until: now + KILLING_LIMIT }
+            WardenStopPhase::Running if program_ended => self.stop_rest(now),
+            WardenStopPhase::Running if must_end => self.stop_program(now),
+            WardenStopPhase::StoppingProgram { until } if program_ended || until <= now => {
+                self.stop_rest(now)
+            }
+            WardenStopPhase::StoppingRest { until } if until <= now => {
+                WardenStopPhase::Killing { until: now + KILLING_LIMIT }
             }
             unchanged => unchanged,
         }
     }
 
-    fn stop_program(&self, now: Instant) -> WardenPhase {
+    fn stop_program(&self, now: Instant) -> WardenStopPhase {
         // A child that is not reaped keeps its number.
         if let Some(program) = to_pid(self.program) {
             for signal in STOP_SIGNALS {
                 let _ = kill_process(program, signal);
             }
         }
-        WardenPhase::StoppingProgram { until: now + self.grace_period }
+        WardenStopPhase::StoppingProgram { until: now + self.grace_period }
     }
 
-    fn stop_rest(&self, now: Instant) -> WardenPhase {
+    fn stop_rest(&self, now: Instant) -> WardenStopPhase {
         signal_descendants(std::process::id(), &STOP_SIGNALS, Some(self.program));
-        WardenPhase::StoppingRest { until: now + MAX_REST_GRACE_PERIOD.min(self.grace_period) }
+        WardenStopPhase::StoppingRest { until: now + MAX_REST_GRACE_PERIOD.min(self.grace_period) }
     }
 
     /// Reaps every child that has ended. Orphans of the whole tree become children of the warden, so without a child no
@@ -208,11 +210,11 @@ impl Warden {
     fn wait(&mut self) -> bool {
         let now = Instant::now();
         let limit = match self.phase {
-            WardenPhase::Running => None,
-            WardenPhase::StoppingProgram { until } | WardenPhase::StoppingRest { until } => {
+            WardenStopPhase::Running => None,
+            WardenStopPhase::StoppingProgram { until } | WardenStopPhase::StoppingRest { until } => {
                 Some(until.saturating_duration_since(now))
             }
-            WardenPhase::Killing { .. } => Some(KILL_INTERVAL),
+            WardenStopPhase::Killing { .. } => Some(KILL_INTERVAL),
         };
         let mut watched: Vec<BorrowedFd<'_>> = vec![self.child_signals.as_fd()];
         if limit.is_none() {

@@ -1,7 +1,7 @@
 //! A server's configuration changed from the words of a command line: what is not named stays as it is.
 
 use super::{Refusal, RefusalCode, WorkspaceArguments, add::variable};
-use shared_protocol::upstreams::{LimitsForm, PackageKind, ServerForm, VariableValue};
+use shared_protocol::upstreams::{PackageKind, ServerForm, ServerLimitsForm, VariableValue};
 use std::path::PathBuf;
 
 pub(super) const HELP: &str = "Omitted options stay unchanged. A running server restarts if its configuration changed.\n\n\
@@ -109,7 +109,7 @@ fn set_variable(form: &mut ServerForm, name: &str, value: VariableValue, require
     }
 }
 
-fn limit<'a>(limits: &'a mut LimitsForm, name: &str) -> Result<&'a mut u64, Refusal> {
+fn limit<'a>(limits: &'a mut ServerLimitsForm, name: &str) -> Result<&'a mut u64, Refusal> {
     Ok(match name {
         "install_ms" => &mut limits.install_ms,
         "connect_ms" => &mut limits.connect_ms,

@@ -13,7 +13,7 @@ use shared_protocol::{
     Board, BoardKind, Change, Proposal, ProposalSubject, Refusal,
     proposal::ContentHash,
     review::{
-        BoardConsequences, CostDelta, FileDelta, MAX_AFFECTED_PAGES, MAX_SHOWN_TEXT_BYTES,
+        BoardConsequences, CostDelta, FileLineCounts, MAX_AFFECTED_PAGES, MAX_SHOWN_TEXT_BYTES,
         ProposalConsequences, TouchedPage,
     },
     terraform::CostView,
@@ -50,19 +50,19 @@ impl ConsequencesContext {
     pub(crate) fn consequences(self, overlay: ProposalComparison) -> ProposalConsequences {
         let ProposalComparison { proposal, hash, before, overlay: ProposalOverlay { state: after, changes } } =
             overlay;
-        Comparison { before, after, changes, context: self }.consequences(&proposal, hash)
+        ProposalStates { before, after, changes, context: self }.consequences(&proposal, hash)
     }
 }
 
 /// The states before and after a proposal.
-struct Comparison {
+struct ProposalStates {
     before: Snapshot,
     after: Snapshot,
     changes: Vec<Change>,
     context: ConsequencesContext,
 }
 
-impl Comparison {
+impl ProposalStates {
     fn consequences(&self, proposal: &Proposal, hash: ContentHash) -> ProposalConsequences {
         let touched: BTreeSet<_> = boards_touched(&self.before, &self.changes)
             .into_iter()
@@ -119,7 +119,7 @@ impl Comparison {
         board_consequences
     }
 
-    fn files(&self, board: &Board) -> Result<Vec<FileDelta>, Refusal> {
+    fn files(&self, board: &Board) -> Result<Vec<FileLineCounts>, Refusal> {
         let of = |state: &Snapshot| match state.board(board.id) {
             Some(_) => self.context.terraform.files(state, board.id).map(|(files, _)| files),
             None => Ok(Default::default()),
@@ -133,8 +133,8 @@ impl Comparison {
             if old == new {
                 return None;
             }
-            let delta = FileDelta::from_text(path, unified_diff(path, &old, &new));
-            Some(FileDelta { text: truncate_bytes(&delta.text, MAX_SHOWN_TEXT_BYTES), ..delta })
+            let delta = FileLineCounts::from_text(path, unified_diff(path, &old, &new));
+            Some(FileLineCounts { text: truncate_bytes(&delta.text, MAX_SHOWN_TEXT_BYTES), ..delta })
         };
         Ok(paths.into_iter().filter_map(delta).collect())
     }

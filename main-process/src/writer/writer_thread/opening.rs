@@ -1,11 +1,11 @@
 //! Opening another workspace in place of the one that is open.
 
 use super::Writer;
-use crate::writer::{Session, WriterHandle, launching, publisher::Committed};
+use crate::writer::{Session, WriterHandle, launching, publisher::CommittedChanges};
 use shared_protocol::{
     Actor, Refusal,
     mcp::McpMode,
-    messages::PlainFolder,
+    messages::FolderWithoutWorkspace,
     request::Responder,
     requests::{CreateWorkspace, ImportedBoard, OpenedWorkspace, StartedDemo},
 };
@@ -64,7 +64,7 @@ impl Writer {
     fn create(&mut self, request: CreateWorkspace, asks: bool) -> Result<OpenedWorkspace, Refusal> {
         let CreateWorkspace { path, template } = request;
         if asks && Path::new(&path).join("draftboard.toml").exists() {
-            let folder = PlainFolder { path, has_terraform: false, is_workspace: true };
+            let folder = FolderWithoutWorkspace { path, has_terraform: false, is_workspace: true };
             return Ok(OpenedWorkspace::NeedsChoice(folder));
         }
         launching::create_at(Path::new(&path), template)?;
@@ -109,6 +109,6 @@ impl Writer {
         session.record_address(self.address.as_ref());
         session.workspace.price_with(Arc::new(self.services.terraform.clone()));
         std::mem::replace(&mut self.session, session).close();
-        self.committed = Committed { replaced: true, ..Committed::default() };
+        self.committed = CommittedChanges { replaced: true, ..CommittedChanges::default() };
     }
 }

@@ -17,12 +17,12 @@ pub(crate) struct ProposalComparison {
 }
 
 /// A proposal and the snapshot that it is applied to, taken on the writer's thread.
-pub(crate) struct OverlayInput {
+pub(crate) struct ProposalOverlayInput {
     proposal: Arc<Proposal>,
     before: Snapshot,
 }
 
-impl OverlayInput {
+impl ProposalOverlayInput {
     /// Takes a while; not for the writer's thread.
     pub(crate) fn overlay(self) -> Result<ProposalComparison, Refusal> {
         let Self { proposal, before } = self;
@@ -67,11 +67,11 @@ impl ProposalComparison {
 }
 
 impl Writer {
-    pub(crate) fn overlay_input(&self, id: ProposalId) -> Result<OverlayInput, Refusal> {
+    pub(crate) fn overlay_input(&self, id: ProposalId) -> Result<ProposalOverlayInput, Refusal> {
         let workspace = &self.session.workspace;
         let Some(proposal) = workspace.review_state().queue.get(id).map(Arc::clone) else {
             return Err(Refusal::new(RefusalCode::NotFound, format!("there is no proposal {id}")));
         };
-        Ok(OverlayInput { proposal, before: workspace.snapshot().clone() })
+        Ok(ProposalOverlayInput { proposal, before: workspace.snapshot().clone() })
     }
 }

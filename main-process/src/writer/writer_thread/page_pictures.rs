@@ -18,7 +18,7 @@ const PAGE_LIMIT: Duration = Duration::from_secs(25);
 /// Enough to see a difference, and few enough to send.
 const MAX_PICTURE_PIXELS: usize = 1_600 * 1_000;
 
-enum PageDrawing {
+enum PendingPagePicture {
     Absent,
     Failed(Refusal),
     Waits(Receiver<Result<PreviewImage, Refusal>>),
@@ -55,19 +55,19 @@ fn draw(
     state: &Snapshot,
     page: NodeId,
     screen: PreviewScreen,
-) -> PageDrawing {
+) -> PendingPagePicture {
     let Some(ground) = previews.workspace().map(|ground| ground.with_snapshot(state.clone())) else {
-        return PageDrawing::Failed(Refusal::new(RefusalCode::NoWorkspace, "no workspace is open"));
+        return PendingPagePicture::Failed(Refusal::new(RefusalCode::NoWorkspace, "no workspace is open"));
     };
     if ground.page(page).is_none() {
-        return PageDrawing::Absent;
+        return PendingPagePicture::Absent;
     }
     let (done, answered) = crossbeam_channel::bounded(1);
     previews.picture(ground, page, screen, Responder::new(move |result| drop(done.send(result))));
-    PageDrawing::Waits(answered)
+    PendingPagePicture::Waits(answered)
 }
 
-impl PageDrawing {
+impl PendingPagePicture {
     fn render(self) -> PageRendering {
         let drawn = match self {
             Self::Absent => return PageRendering::Absent,

@@ -5,14 +5,14 @@ use super::Writer;
 use crate::{
     preview,
     responses::JsonResponder,
-    terraform_worker::{PlanRequest, RequestPlanKey, SavedPlan},
+    terraform_worker::{ApplyRequestVersion, PlanRequest, SavedPlan},
     upstreams,
     writer::{
         TerminalReviewer, WriterMsg,
         agent_run::AgentRun,
-        codes::{CodeCheck, SubmittedDecision, show_on_terminal},
+        codes::{ConfirmationCodeCheck, SubmittedDecision, show_on_terminal},
         launching,
-        notify::DesktopNotice,
+        notify::DesktopNotification,
     },
 };
 use authority::proposals::AgentCallOutcome;
@@ -21,7 +21,8 @@ use serde_json::{Value, json};
 use shared_protocol::{
     Actor, ActorKind, BoardId, Proposal, ProposalId, ProposalState, Refusal, RefusalCode,
     decisions::{
-        AcceptProposal, CodePlace, DecidedProposal, PersonDecision, ProposalDecision, RejectProposal,
+        AcceptProposal, ConfirmationCodePlace, DecidedProposal, PersonDecision, ProposalDecision,
+        RejectProposal,
     },
     messages::AppliedCommand,
     proposal::{ProposedAction, ReviewVerdict},
@@ -163,7 +164,7 @@ impl Writer {
         &mut self,
         decision: PersonDecision,
         reviewer: TerminalReviewer,
-    ) -> Result<CodePlace, Refusal> {
+    ) -> Result<ConfirmationCodePlace, Refusal> {
         let about = |id: ProposalId, verb: &str| {
             let proposal = self.session.workspace.proposal(&id.to_string())?;
             Ok::<_, Refusal>(format!("{verb} proposal {} “{}”", proposal.number, proposal.title))
@@ -186,7 +187,7 @@ impl Writer {
             "the terminal of `draftboard serve`"
         };
         self.record_audit(AuditEvent::CodeShown, &Reviewer::at_terminal(reviewer.name), purpose)?;
-        Ok(CodePlace { place: place.to_owned() })
+        Ok(ConfirmationCodePlace { place: place.to_owned() })
     }
 
     /// Carries out the decision whose code a terminal confirms.
@@ -194,16 +195,16 @@ impl Writer {
         let TerminalReviewer { connection, name } = reviewer;
         let reviewer = Reviewer::at_terminal(name);
         let refusal = match self.codes.check(connection, code, time_and_seed().time) {
-            CodeCheck::Right(PersonDecision::Proposal(decision)) => {
+            ConfirmationCodeCheck::Right(PersonDecision::Proposal(decision)) => {
                 let (responder, decided) = (responder.typed(), self.decide(&decision, &reviewer));
                 return self.respond(move || responder.send(decided));
             }
-            CodeCheck::Right(PersonDecision::Upstream(decision)) => {
+            ConfirmationCodeCheck::Right(PersonDecision::Upstream(decision)) => {
                 let by = upstreams::RequestOrigin { name: reviewer.name, channel: reviewer.channel };
                 return self.services.upstreams.decide(decision, by, responder);
             }
-            CodeCheck::Again(refusal) => refusal,
-            CodeCheck::Wrong(refusal) => {
+            ConfirmationCodeCheck::Again(refusal) => refusal,
+            ConfirmationCodeCheck::Wrong(refusal) => {
                 let noted = self.record_audit(AuditEvent::WrongCode, &reviewer, refusal.message.clone());
                 noted.err().unwrap_or(refusal)
             }
@@ -314,7 +315,7 @@ impl Writer {
                 let definition = Some(definition.clone());
                 let call = ToolCall { tool: tool.clone(), arguments: arguments.clone(), definition };
                 let (number, proposer) = (proposal.number, proposal.proposer.name.clone());
-                match self.services.upstreams.execute_accepted_call(upstreams::AcceptedCall {
+                match self.services.upstreams.execute_accepted_call(upstreams::AcceptedToolCall {
                     proposal: id,
                     number,
                     proposer,
@@ -375,7 +376,7 @@ impl Writer {
                 run.start(StartRun { board, operation, confirmed: false, secrets: Vec::new() });
             }
             Some(saved) => {
-                let key = RequestPlanKey { proposal: id, version, board };
+                let key = ApplyRequestVersion { proposal: id, version, board };
                 run.apply(key, saved, proposal.proposer.name.clone());
             }
             None => run.refuse(
@@ -404,7 +405,7 @@ impl Writer {
         describe: impl FnOnce(R::Response) -> ActionResult + Send + 'static,
     ) -> String
     where
-        preview::PreviewCall: From<(R, Responder<R::Response>)>,
+        preview::PreviewSessionRequest: From<(R, Responder<R::Response>)>,
     {
         let (writer, action_runs) = (self.handle.clone(), Arc::clone(&self.services.agents.action_runs));
         let responder = Responder::new(move |result: Result<R::Response, Refusal>| {
@@ -429,7 +430,7 @@ impl Writer {
         let state = self.session.workspace.snapshot();
         let board = state.board(*board).map_or_else(|| board.to_string(), |board| board.name.to_string());
         let client = &proposal.proposer.name;
-        self.notifier.notify(DesktopNotice {
+        self.notifier.notify(DesktopNotification {
             title: format!("{client} asks to run terraform {} on {board}", operation.as_str()),
             body: "Nothing changes before you decide. The review queue of Draftboard shows the plan."
                 .to_owned(),
@@ -484,7 +485,7 @@ pub(crate) fn request_plan_of(proposal: &Proposal, actor: Actor) -> Option<PlanR
     match proposal.act {
         Some(ProposedAction::Run { board, operation }) if operation.needs_confirmation() => {
             Some(PlanRequest {
-                key: RequestPlanKey { proposal: proposal.id, version: proposal.version, board },
+                key: ApplyRequestVersion { proposal: proposal.id, version: proposal.version, board },
                 operation,
                 requested_by: proposal.proposer.name.clone(),
                 actor,

@@ -1,7 +1,7 @@
 //! Cost estimates of nodes: sums the priced components and reports those without a price.
 
 use super::book::PriceBook;
-use crate::settings::InfrastructureSettings;
+use crate::settings::TerraformProjectSettings;
 use authority::{Snapshot, condition_holds};
 use serde_json::json;
 use shared_protocol::{
@@ -89,7 +89,7 @@ pub struct BoardCostEstimate {
 pub fn estimate(
     snapshot: &Snapshot,
     board: BoardId,
-    settings: &InfrastructureSettings,
+    settings: &TerraformProjectSettings,
     book: &PriceBook,
 ) -> BoardCostEstimate {
     let mut nodes: Vec<CostEstimate> = snapshot
@@ -118,7 +118,7 @@ pub fn estimate(
 pub fn estimate_one(
     snapshot: &Snapshot,
     node: NodeId,
-    settings: &InfrastructureSettings,
+    settings: &TerraformProjectSettings,
     book: &PriceBook,
 ) -> Option<CostEstimate> {
     let node = snapshot.node(node)?;
@@ -131,7 +131,7 @@ fn estimate_resource(
     snapshot: &Snapshot,
     def: &TypeDef,
     node: &Node,
-    settings: &InfrastructureSettings,
+    settings: &TerraformProjectSettings,
     book: &PriceBook,
 ) -> CostEstimate {
     let none = |basis| CostEstimate { node: node.id, basis, monthly: None, components: Vec::new() };
@@ -237,7 +237,7 @@ fn expand_sku(snapshot: &Snapshot, node: &Node, template: &str) -> Option<String
 }
 
 /// Returns the region of the node, of its nearest container that has one, or of the provider.
-fn region_of(snapshot: &Snapshot, node: &Node, settings: &InfrastructureSettings) -> Option<String> {
+fn region_of(snapshot: &Snapshot, node: &Node, settings: &TerraformProjectSettings) -> Option<String> {
     let keys = ["location", "region"].map(|key| PropKey::parse(key).ok());
     let own = |node: &Node| {
         keys.iter().flatten().find_map(|key| {

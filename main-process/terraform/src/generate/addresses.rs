@@ -4,7 +4,7 @@
 //! change affects: the output of a node depends on the node, on its own entry, and on the entries that it refers
 //! to.
 
-use crate::settings::InfrastructureSettings;
+use crate::settings::TerraformProjectSettings;
 use authority::Snapshot;
 use shared_protocol::{
     BoardId, Node, NodeId, NodeName, PropKey, TypeDef,
@@ -103,7 +103,7 @@ impl BlockAddresses {
     pub(crate) fn resolve(
         snapshot: &Snapshot,
         board: BoardId,
-        settings: &InfrastructureSettings,
+        settings: &TerraformProjectSettings,
         before: &Self,
     ) -> Self {
         let nodes: HashMap<NodeId, &Node> =
@@ -118,7 +118,7 @@ impl BlockAddresses {
         }
         let region_is_set =
             settings.providers.get("aws").is_some_and(|arguments| arguments.contains_key("region"));
-        let aliases = AliasRules {
+        let aliases = ProviderAliasRules {
             subscriptions: found.subscriptions.len() > 1,
             regions: found.regions.len() > 1 || (region_is_set && !found.regions.is_empty()),
         };
@@ -169,7 +169,7 @@ impl BlockAddresses {
     }
 }
 
-struct AliasRules {
+struct ProviderAliasRules {
     subscriptions: bool,
     regions: bool,
 }
@@ -179,7 +179,7 @@ fn resolve_address(
     node: &Node,
     around: Option<&Node>,
     parent: Option<Arc<BlockAddress>>,
-    aliases: &AliasRules,
+    aliases: &ProviderAliasRules,
 ) -> BlockAddress {
     let def = snapshot.type_of(node);
     let own = |key: &str| {

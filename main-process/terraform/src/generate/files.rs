@@ -1,7 +1,7 @@
 //! Assembles the files of the root module and its child modules from the rendered nodes.
 
 use super::{
-    BlockSpan, CachedRender, GenerateInput, GeneratedHcl,
+    BlockSpan, CachedNodeRender, GenerateInput, GeneratedHcl,
     addresses::BlockAddresses,
     finding::TerraformFinding,
     node_renderer::COMMON_TAGS,
@@ -24,7 +24,7 @@ const GITIGNORE_LINES: &str = ".terraform/\n*.tfstate\n*.tfstate.*\n*.tfplan\ncr
 
 /// A module under construction.
 #[derive(Default)]
-struct ModuleBuilder {
+struct HclModuleBuilder {
     nodes: Vec<(String, NodeId)>,
     variables: BTreeMap<String, TerraformVariable>,
     outputs: BTreeMap<String, HclBody>,
@@ -40,11 +40,11 @@ struct ModuleBuilder {
 pub(super) fn assemble(
     input: &GenerateInput<'_>,
     places: &BlockAddresses,
-    cached: &HashMap<NodeId, CachedRender>,
+    cached: &HashMap<NodeId, CachedNodeRender>,
 ) -> GeneratedHcl {
     let mut generated = GeneratedHcl::default();
-    let mut modules: BTreeMap<Option<Arc<str>>, ModuleBuilder> = BTreeMap::new();
-    modules.insert(None, ModuleBuilder::default());
+    let mut modules: BTreeMap<Option<Arc<str>>, HclModuleBuilder> = BTreeMap::new();
+    modules.insert(None, HclModuleBuilder::default());
     for (id, cached) in sorted_by_id(cached) {
         collect(id, cached, &mut modules, &mut generated);
     }
@@ -91,16 +91,16 @@ pub(super) fn assemble(
     generated
 }
 
-fn sorted_by_id(cached: &HashMap<NodeId, CachedRender>) -> Vec<(NodeId, &CachedRender)> {
-    let mut all: Vec<(NodeId, &CachedRender)> = cached.iter().map(|(id, cached)| (*id, cached)).collect();
+fn sorted_by_id(cached: &HashMap<NodeId, CachedNodeRender>) -> Vec<(NodeId, &CachedNodeRender)> {
+    let mut all: Vec<(NodeId, &CachedNodeRender)> = cached.iter().map(|(id, cached)| (*id, cached)).collect();
     all.sort_unstable_by_key(|(id, _)| *id);
     all
 }
 
 fn collect(
     id: NodeId,
-    cached: &CachedRender,
-    modules: &mut BTreeMap<Option<Arc<str>>, ModuleBuilder>,
+    cached: &CachedNodeRender,
+    modules: &mut BTreeMap<Option<Arc<str>>, HclModuleBuilder>,
     generated: &mut GeneratedHcl,
 ) {
     let (place, rendered) = (&cached.place, &cached.rendered);
@@ -167,7 +167,7 @@ fn collect(
 }
 
 /// Declares the variables of child modules in the root and passes them on. The default stays in the root only.
-fn lift_variables(modules: &mut BTreeMap<Option<Arc<str>>, ModuleBuilder>, generated: &mut GeneratedHcl) {
+fn lift_variables(modules: &mut BTreeMap<Option<Arc<str>>, HclModuleBuilder>, generated: &mut GeneratedHcl) {
     let mut upwards = Vec::new();
     for (name, module) in modules.iter_mut() {
         if name.is_none() {
@@ -195,7 +195,7 @@ fn lift_variables(modules: &mut BTreeMap<Option<Arc<str>>, ModuleBuilder>, gener
 
 fn check_values(
     input: &GenerateInput<'_>,
-    modules: &BTreeMap<Option<Arc<str>>, ModuleBuilder>,
+    modules: &BTreeMap<Option<Arc<str>>, HclModuleBuilder>,
     generated: &mut GeneratedHcl,
 ) {
     let Some(root) = modules.get(&None) else { return };
@@ -214,7 +214,7 @@ fn check_values(
     }
 }
 
-fn module_call(name: &str, module: &ModuleBuilder) -> HclBody {
+fn module_call(name: &str, module: &HclModuleBuilder) -> HclBody {
     let mut body = HclBody::default();
     body.add_argument("source", HclExpression::text(&format!("./modules/{name}")));
     let aliases: Vec<(String, HclExpression)> = module
@@ -248,10 +248,10 @@ fn provider_map(aliases: &[(String, HclExpression)]) -> String {
 }
 
 fn write_module(
-    module: &ModuleBuilder,
+    module: &HclModuleBuilder,
     folder: &str,
     name: Option<&Arc<str>>,
-    cached: &HashMap<NodeId, CachedRender>,
+    cached: &HashMap<NodeId, CachedNodeRender>,
     generated: &mut GeneratedHcl,
     calls: &[String],
 ) {
@@ -313,7 +313,7 @@ fn write_module(
 }
 
 /// Returns `terraform.tfvars` with the values of the project, and an example file with every variable.
-fn values_files(input: &GenerateInput<'_>, root: &ModuleBuilder) -> Option<(String, String)> {
+fn values_files(input: &GenerateInput<'_>, root: &HclModuleBuilder) -> Option<(String, String)> {
     if root.variables.is_empty() {
         return None;
     }

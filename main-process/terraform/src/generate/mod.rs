@@ -26,7 +26,7 @@ pub(crate) use files::MARKER;
 pub use finding::TerraformFinding;
 pub use rendered_node::TerraformVariable;
 
-use crate::settings::InfrastructureSettings;
+use crate::settings::TerraformProjectSettings;
 use addresses::{BlockAddress, BlockAddresses};
 use authority::{Snapshot, TypeRegistry};
 use node_renderer::{RenderContext, render};
@@ -42,8 +42,8 @@ use std::{
 pub struct GenerateInput<'a> {
     pub snapshot: &'a Snapshot,
     pub board: BoardId,
-    /// The settings of the board ([`InfrastructureSettings::for_board`]).
-    pub settings: &'a InfrastructureSettings,
+    /// The settings of the board ([`TerraformProjectSettings::for_board`]).
+    pub settings: &'a TerraformProjectSettings,
 }
 
 /// The generated files of a board, with findings and source locations.
@@ -88,16 +88,16 @@ impl GeneratedHcl {
 #[derive(Debug, Default)]
 pub struct HclGenerator {
     places: BlockAddresses,
-    nodes: HashMap<NodeId, CachedRender>,
+    nodes: HashMap<NodeId, CachedNodeRender>,
     registry: Option<Arc<TypeRegistry>>,
-    settings: InfrastructureSettings,
+    settings: TerraformProjectSettings,
     ordering: HashMap<(TypeId, PortId, TypeId, PortId), bool>,
     /// The number of nodes rendered by the last call.
     rendered: usize,
 }
 
 #[derive(Debug)]
-struct CachedRender {
+struct CachedNodeRender {
     node: Arc<Node>,
     place: Arc<BlockAddress>,
     before: Vec<NodeId>,
@@ -137,7 +137,7 @@ impl HclGenerator {
                     before: &before,
                 };
                 let rendered = Arc::new(render(&context, node, place));
-                CachedRender { node: node.clone(), place: place.clone(), before, rendered }
+                CachedNodeRender { node: node.clone(), place: place.clone(), before, rendered }
             });
             nodes.insert(node.id, cached);
         }
@@ -189,7 +189,7 @@ impl HclGenerator {
     }
 }
 
-impl CachedRender {
+impl CachedNodeRender {
     /// Returns whether none of the inputs of the rendered blocks has changed.
     fn is_current(
         &self,

@@ -4,13 +4,13 @@ use super::{
     addresses::{BlockAddress, BlockAddresses, is_reference},
     finding::TerraformFinding,
     naming::conventional_name,
-    rendered_node::{ModuleCrossing, RenderedNode, TerraformVariable},
-    values::{BlockTree, argument_expression, is_absent},
+    rendered_node::{CrossModuleAttribute, RenderedNode, TerraformVariable},
+    values::{HclBlockBuilder, argument_expression, is_absent},
 };
 use crate::{
     hcl::{HclBody, HclExpression, HclStatement, is_identifier},
-    schema::{AttributeKind, AttributeSchema, BlockSchema, SchemaEntry, schemas},
-    settings::InfrastructureSettings,
+    schema::{AttributeSchema, BlockSchema, ProviderAttributeKind, ProviderSchemaEntry, schemas},
+    settings::TerraformProjectSettings,
 };
 use authority::{Snapshot, is_visible};
 use shared_protocol::{
@@ -24,7 +24,7 @@ pub(crate) const COMMON_TAGS: &str = "common_tags";
 /// The inputs of rendering a node.
 pub(crate) struct RenderContext<'a> {
     pub(crate) snapshot: &'a Snapshot,
-    pub(crate) settings: &'a InfrastructureSettings,
+    pub(crate) settings: &'a TerraformProjectSettings,
     pub(crate) places: &'a BlockAddresses,
     /// Nodes that must come before this one because of an edge.
     pub(crate) before: &'a [NodeId],
@@ -75,7 +75,7 @@ impl NodeRenderer<'_> {
         if let Some(alias) = &self.place.alias {
             body.add_argument("provider", HclExpression::raw(format!("{}.{alias}", self.place.provider())));
         }
-        let mut tree = BlockTree::default();
+        let mut tree = HclBlockBuilder::default();
         for prop in &def.props {
             // A short name replaces `name`, which is then hidden but still written.
             let named = prop.key.as_str() == "name" && self.text_prop("slug").is_some();
@@ -114,7 +114,7 @@ impl NodeRenderer<'_> {
         def: &TypeDef,
         prop: &PropDef,
         schema: Option<&BlockSchema>,
-        tree: &mut BlockTree,
+        tree: &mut HclBlockBuilder,
     ) {
         let path = prop.argument();
         let found = schema.and_then(|schema| schema.find(path));
@@ -125,7 +125,7 @@ impl NodeRenderer<'_> {
             let parts: Vec<&str> = list.split('.').collect();
             let Some((name, parents)) = parts.split_last() else { return };
             let inner = match found {
-                Some(SchemaEntry::Block(block)) => Some(block),
+                Some(ProviderSchemaEntry::Block(block)) => Some(block),
                 _ => None,
             };
             let value = value.clone();
@@ -135,7 +135,7 @@ impl NodeRenderer<'_> {
             return;
         }
         let attribute = match found {
-            Some(SchemaEntry::Attribute(attribute)) => Some(attribute),
+            Some(ProviderSchemaEntry::Attribute(attribute)) => Some(attribute),
             _ => None,
         };
         let Some(value) = self.property_value(def, prop, attribute) else { return };
@@ -267,8 +267,8 @@ impl NodeRenderer<'_> {
             found.extend(self.read_attribute(Some(&prop.key), target, &name));
         }
         let wants_list = attribute.map_or(prop.many, |attribute| {
-            matches!(attribute.kind, AttributeKind::Texts | AttributeKind::Numbers)
-                || (prop.many && attribute.kind == AttributeKind::Any)
+            matches!(attribute.kind, ProviderAttributeKind::Texts | ProviderAttributeKind::Numbers)
+                || (prop.many && attribute.kind == ProviderAttributeKind::Any)
         });
         if wants_list {
             return (!found.is_empty()).then_some(HclExpression::List(found));
@@ -320,7 +320,7 @@ impl NodeRenderer<'_> {
             return Some(HclExpression::raw(source));
         }
         let name = format!("{}_{}", place.name, to_identifier(attribute));
-        let crossing = ModuleCrossing {
+        let crossing = CrossModuleAttribute {
             from: place.module.clone(),
             to: self.place.module.clone(),
             sensitive: self.is_sensitive(target, attribute),
@@ -590,7 +590,7 @@ impl NodeRenderer<'_> {
     }
 
     /// Adds findings for arguments that the provider requires and that are missing.
-    fn check_required(&mut self, def: &TypeDef, schema: &BlockSchema, tree: &BlockTree, path: &str) {
+    fn check_required(&mut self, def: &TypeDef, schema: &BlockSchema, tree: &HclBlockBuilder, path: &str) {
         let extra = self.node.props.get("extra").and_then(PropValue::as_text).unwrap_or_default().to_owned();
         let attributes = schema.attributes.iter().filter(|(_, attribute)| attribute.required);
         let blocks = schema.blocks.iter().filter(|(_, block)| block.required);
@@ -637,13 +637,13 @@ fn to_identifier(attribute: &str) -> String {
 
 fn variable_kind(prop: &PropDef, attribute: Option<&AttributeSchema>) -> &'static str {
     match attribute.map(|attribute| attribute.kind) {
-        Some(AttributeKind::Text) => "string",
-        Some(AttributeKind::Number) => "number",
-        Some(AttributeKind::Boolean) => "bool",
-        Some(AttributeKind::Texts) => "list(string)",
-        Some(AttributeKind::Numbers) => "list(number)",
-        Some(AttributeKind::Map) => "map(string)",
-        Some(AttributeKind::Any) | None => match prop.kind {
+        Some(ProviderAttributeKind::Text) => "string",
+        Some(ProviderAttributeKind::Number) => "number",
+        Some(ProviderAttributeKind::Boolean) => "bool",
+        Some(ProviderAttributeKind::Texts) => "list(string)",
+        Some(ProviderAttributeKind::Numbers) => "list(number)",
+        Some(ProviderAttributeKind::Map) => "map(string)",
+        Some(ProviderAttributeKind::Any) | None => match prop.kind {
             PropKind::Number => "number",
             PropKind::Boolean => "bool",
             PropKind::List | PropKind::Multiselect => "list(string)",

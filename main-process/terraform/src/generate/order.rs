@@ -1,19 +1,19 @@
 //! Orders nodes with dependencies first. Ties are broken by address, so that a small change produces a small diff.
 
-use super::{CachedRender, finding::TerraformFinding};
+use super::{CachedNodeRender, finding::TerraformFinding};
 use shared_protocol::NodeId;
 use std::collections::HashMap;
 
 /// Returns the nodes in the order in which their blocks are written. Reports dependency cycles.
 pub(super) fn order(
     mut nodes: Vec<(String, NodeId)>,
-    cached: &HashMap<NodeId, CachedRender>,
+    cached: &HashMap<NodeId, CachedNodeRender>,
     findings: &mut Vec<TerraformFinding>,
 ) -> Vec<NodeId> {
     nodes.sort();
     let rank: HashMap<NodeId, usize> =
         nodes.iter().enumerate().map(|(rank, (_, node))| (*node, rank)).collect();
-    let mut state = vec![VisitState::New; nodes.len()];
+    let mut state = vec![NodeVisitState::New; nodes.len()];
     let mut ordered = Vec::with_capacity(nodes.len());
     for start in 0..nodes.len() {
         visit(start, &nodes, &rank, cached, &mut state, &mut ordered, findings);
@@ -22,7 +22,7 @@ pub(super) fn order(
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum VisitState {
+enum NodeVisitState {
     New,
     Open,
     Done,
@@ -33,12 +33,12 @@ fn visit(
     start: usize,
     nodes: &[(String, NodeId)],
     rank: &HashMap<NodeId, usize>,
-    cached: &HashMap<NodeId, CachedRender>,
-    state: &mut [VisitState],
+    cached: &HashMap<NodeId, CachedNodeRender>,
+    state: &mut [NodeVisitState],
     ordered: &mut Vec<NodeId>,
     findings: &mut Vec<TerraformFinding>,
 ) {
-    if state[start] != VisitState::New {
+    if state[start] != NodeVisitState::New {
         return;
     }
     let needs = |index: usize| -> Vec<usize> {
@@ -51,22 +51,22 @@ fn visit(
         needs
     };
     let mut stack = vec![(start, needs(start))];
-    state[start] = VisitState::Open;
+    state[start] = NodeVisitState::Open;
     while let Some((index, rest)) = stack.last_mut() {
         let index = *index;
         match rest.pop() {
             None => {
-                state[index] = VisitState::Done;
+                state[index] = NodeVisitState::Done;
                 ordered.push(nodes[index].1);
                 stack.pop();
             }
             Some(next) => match state[next] {
-                VisitState::Done => {}
-                VisitState::New => {
-                    state[next] = VisitState::Open;
+                NodeVisitState::Done => {}
+                NodeVisitState::New => {
+                    state[next] = NodeVisitState::Open;
                     stack.push((next, needs(next)));
                 }
-                VisitState::Open => {
+                NodeVisitState::Open => {
                     let message = format!(
                         "{} and {} depend on each other: Terraform cannot create either first",
                         nodes[next].0, nodes[index].0

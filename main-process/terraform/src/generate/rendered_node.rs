@@ -13,7 +13,7 @@ pub(crate) struct RenderedNode {
     pub(crate) outputs: Vec<(String, HclBody)>,
     pub(crate) locals: Vec<(String, HclExpression)>,
     /// Attributes that are read across a module boundary.
-    pub(crate) crossings: Vec<ModuleCrossing>,
+    pub(crate) crossings: Vec<CrossModuleAttribute>,
     /// Nodes that must be written before this one.
     pub(crate) after: Vec<NodeId>,
     /// The entries of all nodes that this node refers to.
@@ -78,7 +78,7 @@ impl TerraformVariable {
 
 /// An attribute that is read in another module.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct ModuleCrossing {
+pub(crate) struct CrossModuleAttribute {
     pub(crate) from: Option<Arc<str>>,
     pub(crate) to: Option<Arc<str>>,
     /// The name of both the output and the variable.

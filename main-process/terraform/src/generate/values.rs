@@ -3,7 +3,7 @@
 
 use crate::{
     hcl::HclExpression,
-    schema::{AttributeKind, AttributeSchema, BlockSchema, SchemaEntry},
+    schema::{AttributeSchema, BlockSchema, ProviderAttributeKind, ProviderSchemaEntry},
 };
 use shared_protocol::{PropValue, registry::PropKind};
 
@@ -30,7 +30,7 @@ pub(crate) fn argument_expression(
         return HclExpression::from_value(value);
     }
     match found.map(|attribute| attribute.kind) {
-        Some(AttributeKind::Text) if kind == PropKind::Json && value.as_text().is_none() => {
+        Some(ProviderAttributeKind::Text) if kind == PropKind::Json && value.as_text().is_none() => {
             HclExpression::Call("jsonencode", vec![HclExpression::from_value(value)])
         }
         None if kind == PropKind::Json && !builtin && value.as_text().is_none() => {
@@ -42,7 +42,7 @@ pub(crate) fn argument_expression(
 }
 
 /// Converts a value to the attribute kind where possible.
-fn typed_expression(value: &PropValue, kind: AttributeKind) -> HclExpression {
+fn typed_expression(value: &PropValue, kind: ProviderAttributeKind) -> HclExpression {
     if value.expression().is_some() {
         return HclExpression::from_value(value);
     }
@@ -53,24 +53,28 @@ fn typed_expression(value: &PropValue, kind: AttributeKind) -> HclExpression {
         other => HclExpression::List(vec![typed_expression(other, kind)]),
     };
     match (kind, value) {
-        (AttributeKind::Number, PropValue::Text(text)) if text.parse::<f64>().is_ok_and(f64::is_finite) => {
+        (ProviderAttributeKind::Number, PropValue::Text(text))
+            if text.parse::<f64>().is_ok_and(f64::is_finite) =>
+        {
             match PropValue::parse_json(text) {
                 Ok(PropValue::Number(number)) => HclExpression::raw(number.to_string()),
                 _ => HclExpression::from_value(value),
             }
         }
-        (AttributeKind::Boolean, PropValue::Text(text)) if &**text == "true" || &**text == "false" => {
+        (ProviderAttributeKind::Boolean, PropValue::Text(text))
+            if &**text == "true" || &**text == "false" =>
+        {
             HclExpression::raw(&**text)
         }
-        (AttributeKind::Text, PropValue::Number(_) | PropValue::Bool(_)) => {
+        (ProviderAttributeKind::Text, PropValue::Number(_) | PropValue::Bool(_)) => {
             HclExpression::text(&value.to_string())
         }
-        (AttributeKind::Texts, _) => each(AttributeKind::Text),
-        (AttributeKind::Numbers, _) => each(AttributeKind::Number),
-        (AttributeKind::Map, PropValue::Object(fields)) => HclExpression::Map(
+        (ProviderAttributeKind::Texts, _) => each(ProviderAttributeKind::Text),
+        (ProviderAttributeKind::Numbers, _) => each(ProviderAttributeKind::Number),
+        (ProviderAttributeKind::Map, PropValue::Object(fields)) => HclExpression::Map(
             fields
                 .iter()
-                .map(|(key, value)| (key.to_string(), typed_expression(value, AttributeKind::Text)))
+                .map(|(key, value)| (key.to_string(), typed_expression(value, ProviderAttributeKind::Text)))
                 .collect(),
         ),
         _ => HclExpression::from_value(value),
@@ -79,16 +83,16 @@ fn typed_expression(value: &PropValue, kind: AttributeKind) -> HclExpression {
 
 /// A block under construction: arguments in insertion order, then nested blocks.
 #[derive(Debug, Default)]
-pub(crate) struct BlockTree {
+pub(crate) struct HclBlockBuilder {
     /// Contains a value that was set explicitly, not only defaults.
     pub(crate) explicit: bool,
     /// An item of a user-provided list; other properties never add to it.
     listed: bool,
     pub(crate) arguments: Vec<(String, HclExpression)>,
-    pub(crate) blocks: Vec<(String, Vec<BlockTree>)>,
+    pub(crate) blocks: Vec<(String, Vec<HclBlockBuilder>)>,
 }
 
-impl BlockTree {
+impl HclBlockBuilder {
     /// Returns the block at this path and creates it when missing.
     pub(crate) fn descend(&mut self, path: &[&str], explicit: bool) -> &mut Self {
         self.explicit |= explicit;
@@ -147,8 +151,8 @@ impl BlockTree {
         let PropValue::Object(fields) = value else { return tree };
         for (key, value) in fields.iter().filter(|(_, value)| !matches!(value, PropValue::Null)) {
             match schema.and_then(|schema| schema.find(key)) {
-                Some(SchemaEntry::Block(block)) => tree.add_repeated(key, value, Some(block)),
-                Some(SchemaEntry::Attribute(attribute)) => {
+                Some(ProviderSchemaEntry::Block(block)) => tree.add_repeated(key, value, Some(block)),
+                Some(ProviderSchemaEntry::Attribute(attribute)) => {
                     tree.arguments.push((key.to_string(), typed_expression(value, attribute.kind)));
                 }
                 None => tree.arguments.push((key.to_string(), HclExpression::from_value(value))),

@@ -1,7 +1,7 @@
 //! A board under construction.
 
 use super::{ImportError, ImportNote, ImportedBoard};
-use crate::settings::InfrastructureSettings;
+use crate::settings::TerraformProjectSettings;
 use authority::{Snapshot, place_missing};
 use shared_protocol::{
     Board, BoardId, BoardKind, BoardName, Change, Edge, EdgeEndpoint, EdgeId, Node, NodeId, NodeName,
@@ -21,7 +21,7 @@ pub(super) struct BoardBuilder<'a> {
     names: HashSet<NodeName>,
     index: HashMap<NodeId, usize>,
     pub(super) notes: Vec<ImportNote>,
-    pub(super) settings: InfrastructureSettings,
+    pub(super) settings: TerraformProjectSettings,
     /// The original containers of nodes that were moved to another container.
     original_containers: HashMap<NodeId, NodeId>,
     seed: u64,
@@ -37,7 +37,7 @@ impl<'a> BoardBuilder<'a> {
             names: HashSet::new(),
             index: HashMap::new(),
             notes: Vec::new(),
-            settings: InfrastructureSettings::default(),
+            settings: TerraformProjectSettings::default(),
             original_containers: HashMap::new(),
             seed,
         };

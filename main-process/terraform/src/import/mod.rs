@@ -13,7 +13,7 @@ mod translate;
 pub use terraform_files::{read_terraform, syntax_problem};
 pub use terrastudio::read_terrastudio;
 
-use crate::settings::InfrastructureSettings;
+use crate::settings::TerraformProjectSettings;
 use shared_protocol::{Change, NodeId};
 
 /// An imported board with its settings and notes.
@@ -22,7 +22,7 @@ pub struct ImportedBoard {
     /// The changes that add the board, including the layout of its nodes.
     pub changes: Vec<Change>,
     /// For the `[infrastructure]` table of `draftboard.toml`.
-    pub settings: InfrastructureSettings,
+    pub settings: TerraformProjectSettings,
     pub notes: Vec<ImportNote>,
 }
 

@@ -30,14 +30,14 @@ use std::{
 
 /// A folder under the folder of the board (empty for that folder itself), and a name such as `local.url` or
 /// `data.http.x`.
-type BlockKey = (String, String);
+type ConfigurationBlockKey = (String, String);
 
 /// The blocks of the files of a board and of foreign files in the same folder.
 #[derive(Debug, Default)]
 pub struct ConfigurationGraph {
-    items: BTreeMap<BlockKey, ConfigurationBlock>,
+    items: BTreeMap<ConfigurationBlockKey, ConfigurationBlock>,
     /// Calls of modules with known files: the call and the module folder.
-    calls: Vec<(BlockKey, String)>,
+    calls: Vec<(ConfigurationBlockKey, String)>,
     /// Files that cannot be parsed or that Terraform would parse differently.
     unreadable: Vec<String>,
     /// The first block that needs a provider other than the built-in one.
@@ -52,7 +52,7 @@ struct ConfigurationBlock {
     /// The display label, such as `data http x in main.tf`.
     label: String,
     /// The source parts; override files add to them.
-    parts: Vec<BlockPart>,
+    parts: Vec<ConfigurationBlockPart>,
     references: BTreeSet<BlockReference>,
     /// The block executes code or sends data when it is planned or applied.
     is_sink: bool,
@@ -71,7 +71,7 @@ impl ConfigurationBlock {
 }
 
 #[derive(Debug, PartialEq)]
-enum BlockPart {
+enum ConfigurationBlockPart {
     Block(Box<Block>),
     Expression(Box<Expression>),
     Text(String),
@@ -80,23 +80,23 @@ enum BlockPart {
 /// A name used in an expression, with its folder.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum BlockReference {
-    One(BlockKey),
+    One(ConfigurationBlockKey),
     /// Every item whose name starts with this prefix.
-    Every(BlockKey),
+    Every(ConfigurationBlockKey),
     /// An output of a module; all outputs when `None`.
-    Output(BlockKey, Option<String>),
+    Output(ConfigurationBlockKey, Option<String>),
 }
 
 /// A block that would execute code or send data.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ReachedSink {
+pub struct ReachedSideEffect {
     /// For example `data http x in main.tf`.
     pub block: String,
     /// The changed block whose value reaches it; `None` when the block itself is new or changed.
     pub from: Option<String>,
 }
 
-impl fmt::Display for ReachedSink {
+impl fmt::Display for ReachedSideEffect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.from {
             None => f.write_str(&self.block),
@@ -123,20 +123,21 @@ impl ConfigurationGraph {
     }
 
     /// Returns the first sink that a difference from `before` reaches. Without `before`, everything counts as new.
-    pub fn first_reached_sink(&self, before: Option<&Self>) -> Option<ReachedSink> {
+    pub fn first_reached_sink(&self, before: Option<&Self>) -> Option<ReachedSideEffect> {
         if let Some(file) = self.unreadable.first() {
-            return Some(ReachedSink { block: format!("{file}, which cannot be parsed"), from: None });
+            return Some(ReachedSideEffect { block: format!("{file}, which cannot be parsed"), from: None });
         }
-        let known = |key: &BlockKey| before.and_then(|before| before.items.get(key));
+        let known = |key: &ConfigurationBlockKey| before.and_then(|before| before.items.get(key));
         let changed =
             self.items.iter().filter(|(key, item)| known(key).is_none_or(|known| known.parts != item.parts));
         let removed = before.into_iter().flat_map(|before| before.items.keys());
         let removed = removed.filter(|key| !self.items.contains_key(*key));
-        let roots: BTreeSet<BlockKey> = changed.map(|(key, _)| key).chain(removed).cloned().collect();
+        let roots: BTreeSet<ConfigurationBlockKey> =
+            changed.map(|(key, _)| key).chain(removed).cloned().collect();
         let users = self.users();
-        let mut from: BTreeMap<BlockKey, Option<BlockKey>> =
+        let mut from: BTreeMap<ConfigurationBlockKey, Option<ConfigurationBlockKey>> =
             roots.into_iter().map(|root| (root, None)).collect();
-        let mut waiting: VecDeque<BlockKey> = from.keys().cloned().collect();
+        let mut waiting: VecDeque<ConfigurationBlockKey> = from.keys().cloned().collect();
         while let Some(key) = waiting.pop_front() {
             for user in users.get(&key).into_iter().flatten() {
                 if !from.contains_key(user) {
@@ -153,7 +154,7 @@ impl ConfigurationGraph {
                 Some(root) => root.label.clone(),
                 None => root.1.clone(),
             });
-            Some(ReachedSink { block, from })
+            Some(ReachedSideEffect { block, from })
         })
     }
 
@@ -181,9 +182,9 @@ impl ConfigurationGraph {
     }
 
     /// Returns the users of each item.
-    fn users(&self) -> BTreeMap<BlockKey, BTreeSet<BlockKey>> {
-        let mut users: BTreeMap<BlockKey, BTreeSet<BlockKey>> = BTreeMap::new();
-        let mut add = |used: BlockKey, user: &BlockKey| {
+    fn users(&self) -> BTreeMap<ConfigurationBlockKey, BTreeSet<ConfigurationBlockKey>> {
+        let mut users: BTreeMap<ConfigurationBlockKey, BTreeSet<ConfigurationBlockKey>> = BTreeMap::new();
+        let mut add = |used: ConfigurationBlockKey, user: &ConfigurationBlockKey| {
             if used != *user {
                 users.entry(used).or_default().insert(user.clone());
             }
@@ -207,8 +208,8 @@ impl ConfigurationGraph {
         users
     }
 
-    fn resolve(&self, reference: &BlockReference) -> Vec<BlockKey> {
-        let starting = |folder: &String, prefix: &str| -> Vec<BlockKey> {
+    fn resolve(&self, reference: &BlockReference) -> Vec<ConfigurationBlockKey> {
+        let starting = |folder: &String, prefix: &str| -> Vec<ConfigurationBlockKey> {
             let from = (folder.clone(), prefix.to_owned());
             let all = self.items.range(from..).map(|(key, _)| key);
             all.take_while(|key| key.0 == *folder && key.1.starts_with(prefix)).cloned().collect()

@@ -1,8 +1,8 @@
 //! Converts files to graph items: one for each block, local, module input and provider requirement.
 
 use super::{
-    BlockKey, BlockPart, BlockReference, ConfigurationBlock, ConfigurationGraph, lexical,
-    references::ReferenceCollector,
+    BlockReference, ConfigurationBlock, ConfigurationBlockKey, ConfigurationBlockPart, ConfigurationGraph,
+    lexical, references::ReferenceCollector,
 };
 use hcl_edit::{
     expr::{Expression, Object, ObjectKey},
@@ -44,13 +44,13 @@ fn labels_of(block: &Block) -> Vec<&str> {
 
 /// The file and folder of a block.
 #[derive(Clone, Copy)]
-struct FileScope<'a> {
+struct ConfigurationFileScope<'a> {
     path: &'a str,
     folder: &'a str,
 }
 
-impl FileScope<'_> {
-    fn key(&self, name: impl Into<String>) -> BlockKey {
+impl ConfigurationFileScope<'_> {
+    fn key(&self, name: impl Into<String>) -> ConfigurationBlockKey {
         (self.folder.to_owned(), name.into())
     }
 
@@ -61,7 +61,7 @@ impl FileScope<'_> {
 
 impl ConfigurationGraph {
     pub(super) fn add_file(&mut self, path: &str, bytes: &[u8], folders: &BTreeSet<String>) {
-        let place = FileScope { path, folder: folder_of(path) };
+        let place = ConfigurationFileScope { path, folder: folder_of(path) };
         let name = path.rsplit('/').next().unwrap_or(path);
         let text = String::from_utf8_lossy(bytes);
         if name.ends_with(".tf.json") || name.ends_with(".tofu.json") {
@@ -70,7 +70,7 @@ impl ConfigurationGraph {
                 .map(|prefix| BlockReference::Every(place.key(prefix)));
             let item = ConfigurationBlock {
                 label: format!("{path}, which is JSON and is not analyzed"),
-                parts: vec![BlockPart::Text(text.into_owned())],
+                parts: vec![ConfigurationBlockPart::Text(text.into_owned())],
                 references: references.into(),
                 is_sink: true,
                 unsafe_calls: Vec::new(),
@@ -100,7 +100,7 @@ impl ConfigurationGraph {
         }
     }
 
-    fn block_entry(&mut self, key: BlockKey, label: String) -> &mut ConfigurationBlock {
+    fn block_entry(&mut self, key: ConfigurationBlockKey, label: String) -> &mut ConfigurationBlock {
         let item = self.items.entry(key).or_default();
         if item.label.is_empty() {
             item.label = label;
@@ -108,25 +108,31 @@ impl ConfigurationGraph {
         item
     }
 
-    fn add_attribute(&mut self, place: FileScope<'_>, name: String, what: &str, attribute: &Attribute) {
+    fn add_attribute(
+        &mut self,
+        place: ConfigurationFileScope<'_>,
+        name: String,
+        what: &str,
+        attribute: &Attribute,
+    ) {
         let mut collector = ReferenceCollector::new(place.folder, None);
         collector.visit_expr(&attribute.value);
         let ReferenceCollector { references, unsafe_calls, files, .. } = collector;
         // Relative to the working folder of Terraform, or to the module folder with `path.module`.
         self.files.extend(files.into_iter().flat_map(|file| [join_folder(place.folder, &file), file]));
         let item = self.block_entry(place.key(name), place.label(what));
-        item.parts.push(BlockPart::Expression(Box::new(attribute.value.clone())));
+        item.parts.push(ConfigurationBlockPart::Expression(Box::new(attribute.value.clone())));
         item.references.extend(references);
         item.unsafe_calls.extend(unsafe_calls);
     }
 
-    fn add_whole(&mut self, place: FileScope<'_>, name: String, block: &Block, is_sink: bool) {
+    fn add_whole(&mut self, place: ConfigurationFileScope<'_>, name: String, block: &Block, is_sink: bool) {
         self.add_named(place, name, &name_of(block), (block, None), is_sink);
     }
 
     fn add_named(
         &mut self,
-        place: FileScope<'_>,
+        place: ConfigurationFileScope<'_>,
         name: String,
         what: &str,
         (block, own): (&Block, Option<&str>),
@@ -138,14 +144,14 @@ impl ConfigurationGraph {
         // Relative to the working folder of Terraform, or to the module folder with `path.module`.
         self.files.extend(files.into_iter().flat_map(|file| [join_folder(place.folder, &file), file]));
         let item = self.block_entry(place.key(name), place.label(what));
-        item.parts.push(BlockPart::Block(Box::new(block.clone())));
+        item.parts.push(ConfigurationBlockPart::Block(Box::new(block.clone())));
         item.references.extend(references);
         item.unsafe_calls.extend(unsafe_calls);
         // When two blocks share a name, a sink wins.
         item.is_sink |= is_sink;
     }
 
-    fn add_block(&mut self, place: FileScope<'_>, block: &Block, folders: &BTreeSet<String>) {
+    fn add_block(&mut self, place: ConfigurationFileScope<'_>, block: &Block, folders: &BTreeSet<String>) {
         let labels = labels_of(block);
         self.record_fetched_provider(place, block, &labels);
         match (block.ident.as_str(), &labels[..]) {
@@ -181,7 +187,7 @@ impl ConfigurationGraph {
     }
 
     /// Records the first block that needs a downloaded provider.
-    fn record_fetched_provider(&mut self, place: FileScope<'_>, block: &Block, labels: &[&str]) {
+    fn record_fetched_provider(&mut self, place: ConfigurationFileScope<'_>, block: &Block, labels: &[&str]) {
         let is_built_in = |kind: &str| kind == "terraform" || kind.starts_with("terraform_");
         let chooses = |body: &Body| body.get_attribute("provider").is_some();
         let is_fetched = match (block.ident.as_str(), labels) {
@@ -201,7 +207,7 @@ impl ConfigurationGraph {
 
     /// Provisioners run during apply and never during a plan. No plan shows them, so a person must have reviewed
     /// the board.
-    fn add_resource(&mut self, place: FileScope<'_>, kind: &str, name: &str, block: &Block) {
+    fn add_resource(&mut self, place: ConfigurationFileScope<'_>, kind: &str, name: &str, block: &Block) {
         let key = format!("resource.{kind}.{name}");
         for runs in
             block.body.blocks().filter(|inner| matches!(inner.ident.as_str(), "provisioner" | "connection"))
@@ -213,7 +219,13 @@ impl ConfigurationGraph {
         self.add_named(place, key.clone(), &name_of(block), (block, Some(&key)), false);
     }
 
-    fn add_call(&mut self, place: FileScope<'_>, name: &str, block: &Block, folders: &BTreeSet<String>) {
+    fn add_call(
+        &mut self,
+        place: ConfigurationFileScope<'_>,
+        name: &str,
+        block: &Block,
+        folders: &BTreeSet<String>,
+    ) {
         let key = format!("module.{name}");
         let folder = block
             .body
@@ -238,7 +250,7 @@ impl ConfigurationGraph {
         }
     }
 
-    fn add_terraform(&mut self, place: FileScope<'_>, block: &Block) {
+    fn add_terraform(&mut self, place: ConfigurationFileScope<'_>, block: &Block) {
         for attribute in block.body.attributes() {
             let name = format!("terraform.{}", attribute.key.as_str());
             self.add_attribute(place, name.clone(), &name, attribute);

@@ -35,5 +35,5 @@ pub use lock::InterruptedRun;
 pub use plan::{AttributeDifference, AttributeValue, PlannedChange, TerraformPlan};
 pub use program::TerraformProgram;
 pub use runner::{RunError, TerraformRun, TerraformRunner};
-pub use tracker::RunTracker;
+pub use tracker::RunNodeTracker;
 pub use trial::{TrialFolder, TrialInput};

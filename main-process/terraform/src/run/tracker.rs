@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 /// Tracks the status of nodes during a run. A node with several resources has the status of the least advanced one,
 /// and is failed when any of them failed.
 #[derive(Debug, Clone, Default)]
-pub struct RunTracker {
+pub struct RunNodeTracker {
     resources: BTreeMap<NodeId, BTreeMap<String, DeploymentState>>,
     pub planned: BTreeMap<NodeId, ResourceAction>,
     pub drifted: BTreeMap<NodeId, ResourceAction>,
@@ -20,7 +20,7 @@ pub struct RunTracker {
     pub summary: Option<ChangeSummary>,
 }
 
-impl RunTracker {
+impl RunNodeTracker {
     pub fn apply_event(&mut self, event: &RunEvent, generated: &GeneratedHcl, snapshot: &Snapshot) {
         match event {
             RunEvent::Diagnostic(diagnostic) => {

@@ -104,7 +104,7 @@ impl TrialFolder {
         folder: &SafeFolder,
         planned: &TrialInput<'_>,
         board: Option<&SafeFolder>,
-        state: &StateSource,
+        state: &TrialStateSource,
     ) -> Result<(), RunError> {
         for (name, text) in &planned.generated.files {
             write_new(folder, name, text.as_bytes())?;
@@ -112,7 +112,7 @@ impl TrialFolder {
         for (name, bytes) in planned.others {
             write_new(folder, name, bytes)?;
         }
-        if let StateSource::File(path) = state {
+        if let TrialStateSource::File(path) = state {
             if planned.backend.is_some() {
                 write_new(folder, OVERRIDE_FILE, LOCAL_BACKEND.as_bytes())?;
             }
@@ -154,7 +154,7 @@ impl Drop for TrialFolder {
     }
 }
 
-enum StateSource {
+enum TrialStateSource {
     /// A local file, copied when it exists.
     File(PathBuf),
     /// A remote state, read in place without its lock.
@@ -162,7 +162,7 @@ enum StateSource {
 }
 
 /// Returns the location of the state, or an error when a plan would modify it.
-fn state_of(planned: &TrialInput<'_>, board: Option<&SafeFolder>) -> Result<StateSource, RunError> {
+fn state_of(planned: &TrialInput<'_>, board: Option<&SafeFolder>) -> Result<TrialStateSource, RunError> {
     let other = |why: String| Err(RunError::NoTrial(why));
     if let Some(name) = selected_workspace(board)? {
         return other(format!("the Terraform workspace {name} is selected for this board"));
@@ -171,12 +171,14 @@ fn state_of(planned: &TrialInput<'_>, board: Option<&SafeFolder>) -> Result<Stat
         return other("a file that Draftboard did not create configures the backend".to_owned());
     }
     match planned.backend {
-        None => Ok(StateSource::File(planned.folder.join(STATE_FILE))),
+        None => Ok(TrialStateSource::File(planned.folder.join(STATE_FILE))),
         Some(backend) if backend.kind == "local" => {
             let path = backend.config.get("path").and_then(|path| path.as_text()).unwrap_or(STATE_FILE);
-            Ok(StateSource::File(planned.folder.join(path)))
+            Ok(TrialStateSource::File(planned.folder.join(path)))
         }
-        Some(backend) if READ_ONLY_BACKENDS.contains(&backend.kind.as_str()) => Ok(StateSource::Elsewhere),
+        Some(backend) if READ_ONLY_BACKENDS.contains(&backend.kind.as_str()) => {
+            Ok(TrialStateSource::Elsewhere)
+        }
         Some(backend) => other(format!("a plan would write to the backend {}", backend.kind)),
     }
 }

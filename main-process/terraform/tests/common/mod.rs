@@ -15,7 +15,7 @@ use std::{
     collections::BTreeMap,
     sync::{Arc, LazyLock},
 };
-use terraform::{GenerateInput, GeneratedHcl, HclGenerator, InfrastructureSettings};
+use terraform::{GenerateInput, GeneratedHcl, HclGenerator, TerraformProjectSettings};
 
 pub(crate) fn registry() -> Arc<TypeRegistry> {
     static COMPOSED: LazyLock<Arc<TypeRegistry>> =
@@ -26,7 +26,7 @@ pub(crate) fn registry() -> Arc<TypeRegistry> {
 pub(crate) struct HclFixture {
     pub(crate) snapshot: Snapshot,
     pub(crate) board: BoardId,
-    pub(crate) settings: InfrastructureSettings,
+    pub(crate) settings: TerraformProjectSettings,
     pub(crate) generator: HclGenerator,
     seed: u64,
     /// One node of each type that other nodes need.
@@ -39,7 +39,7 @@ impl HclFixture {
         let mut bench = Self {
             snapshot,
             board: BoardId::MIN,
-            settings: InfrastructureSettings::default(),
+            settings: TerraformProjectSettings::default(),
             generator: HclGenerator::new(),
             seed: 1,
             shared: BTreeMap::new(),

@@ -4,7 +4,7 @@ use hcl_edit::{
     expr::Expression,
     structure::{Body, Structure},
 };
-use terraform::schema::{AttributeKind, AttributeSchema, BlockSchema, schemas};
+use terraform::schema::{AttributeSchema, BlockSchema, ProviderAttributeKind, schemas};
 
 /// Returns everything in a file that its provider would reject.
 pub(crate) fn check(text: &str) -> Vec<String> {
@@ -49,7 +49,7 @@ fn check_body(body: &Body, schema: &BlockSchema, path: &str, findings: &mut Vec<
                 match (schema.blocks.get(name), schema.attributes.get(name)) {
                     (Some(found), _) => check_body(&block.body, found, &inner, findings, false),
                     // Lists of objects may also be written as blocks.
-                    (None, Some(AttributeSchema { kind: AttributeKind::Any, .. })) => {}
+                    (None, Some(AttributeSchema { kind: ProviderAttributeKind::Any, .. })) => {}
                     _ => findings.push(format!("{path}: no block `{name}`")),
                 }
             }
@@ -73,11 +73,11 @@ fn check_body(body: &Body, schema: &BlockSchema, path: &str, findings: &mut Vec<
 
 fn check_kind(value: &Expression, attribute: &AttributeSchema, path: &str, findings: &mut Vec<String>) {
     let fits = match (value, attribute.kind) {
-        (Expression::Array(items), AttributeKind::Texts | AttributeKind::Numbers) => {
-            let inner = if attribute.kind == AttributeKind::Texts {
-                AttributeKind::Text
+        (Expression::Array(items), ProviderAttributeKind::Texts | ProviderAttributeKind::Numbers) => {
+            let inner = if attribute.kind == ProviderAttributeKind::Texts {
+                ProviderAttributeKind::Text
             } else {
-                AttributeKind::Number
+                ProviderAttributeKind::Number
             };
             let item = AttributeSchema { required: false, kind: inner };
             for value in items {
@@ -86,12 +86,18 @@ fn check_kind(value: &Expression, attribute: &AttributeSchema, path: &str, findi
             true
         }
         (Expression::String(_) | Expression::StringTemplate(_), kind) => {
-            matches!(kind, AttributeKind::Text | AttributeKind::Any)
+            matches!(kind, ProviderAttributeKind::Text | ProviderAttributeKind::Any)
         }
-        (Expression::Number(_), kind) => matches!(kind, AttributeKind::Number | AttributeKind::Any),
-        (Expression::Bool(_), kind) => matches!(kind, AttributeKind::Boolean | AttributeKind::Any),
-        (Expression::Object(_), kind) => matches!(kind, AttributeKind::Map | AttributeKind::Any),
-        (Expression::Array(_), kind) => kind == AttributeKind::Any,
+        (Expression::Number(_), kind) => {
+            matches!(kind, ProviderAttributeKind::Number | ProviderAttributeKind::Any)
+        }
+        (Expression::Bool(_), kind) => {
+            matches!(kind, ProviderAttributeKind::Boolean | ProviderAttributeKind::Any)
+        }
+        (Expression::Object(_), kind) => {
+            matches!(kind, ProviderAttributeKind::Map | ProviderAttributeKind::Any)
+        }
+        (Expression::Array(_), kind) => kind == ProviderAttributeKind::Any,
         _ => true,
     };
     if !fits {

@@ -6,7 +6,7 @@ use shared_protocol::{
     registry::{PropDef, PropKind},
 };
 use std::{collections::BTreeMap, sync::Arc};
-use terraform::schema::{AttributeKind, BlockSchema, SchemaEntry, schemas};
+use terraform::schema::{BlockSchema, ProviderAttributeKind, ProviderSchemaEntry, schemas};
 
 const TEXTS: [&str; 22] = [
     "example",
@@ -63,7 +63,7 @@ pub(super) fn sample(snapshot: &Snapshot, def: &TypeDef, prop: &PropDef) -> Prop
 fn json(def: &TypeDef, prop: &PropDef) -> PropValue {
     let schema = def.terraform_types().next().and_then(|terraform| schemas().get(terraform));
     match schema.and_then(|schema| schema.find(prop.argument())) {
-        Some(SchemaEntry::Block(block)) => PropValue::List(vec![object(block)]),
+        Some(ProviderSchemaEntry::Block(block)) => PropValue::List(vec![object(block)]),
         _ if prop.argument().ends_with("[]") => PropValue::List(Vec::new()),
         _ if prop.key.as_str() == "container_definitions" => {
             PropValue::parse_json(r#"[{"name":"app","image":"example/app:1","essential":true}]"#).unwrap()
@@ -78,12 +78,12 @@ fn object(schema: &BlockSchema) -> PropValue {
     let mut fields: BTreeMap<Arc<str>, PropValue> = attributes
         .map(|(name, attribute)| {
             let value = match attribute.kind {
-                AttributeKind::Number => PropValue::from(1),
-                AttributeKind::Boolean => PropValue::Bool(true),
-                AttributeKind::Texts => PropValue::List(vec![PropValue::text("example")]),
-                AttributeKind::Numbers => PropValue::List(vec![PropValue::from(1)]),
-                AttributeKind::Map => PropValue::Object(BTreeMap::new()),
-                AttributeKind::Text | AttributeKind::Any => PropValue::text("example"),
+                ProviderAttributeKind::Number => PropValue::from(1),
+                ProviderAttributeKind::Boolean => PropValue::Bool(true),
+                ProviderAttributeKind::Texts => PropValue::List(vec![PropValue::text("example")]),
+                ProviderAttributeKind::Numbers => PropValue::List(vec![PropValue::from(1)]),
+                ProviderAttributeKind::Map => PropValue::Object(BTreeMap::new()),
+                ProviderAttributeKind::Text | ProviderAttributeKind::Any => PropValue::text("example"),
             };
             (Arc::from(name.as_str()), value)
         })

@@ -27,19 +27,19 @@ pub struct CallProgress {
 pub(super) type ProgressWatchers = Arc<Mutex<HashMap<ProgressToken, mpsc::Sender<CallProgress>>>>;
 
 #[derive(Clone)]
-pub(super) struct UpstreamClientHandler {
+pub(super) struct ManagedServerClientHandler {
     pub(super) tools_changed: Arc<Notify>,
     pub(super) watchers: ProgressWatchers,
     pub(super) log: Arc<ServerLog>,
 }
 
-impl UpstreamClientHandler {
+impl ManagedServerClientHandler {
     pub(super) fn new(log: Arc<ServerLog>) -> Self {
         Self { tools_changed: Arc::default(), watchers: Arc::default(), log }
     }
 }
 
-impl ClientHandler for UpstreamClientHandler {
+impl ClientHandler for ManagedServerClientHandler {
     fn get_info(&self) -> ClientConfig {
         let me = Implementation::new("draftboard", env!("CARGO_PKG_VERSION"));
         ClientConfig::new(ClientCapabilities::default(), me)

@@ -1,12 +1,12 @@
 //! A connection as its actor holds it: the protocol session, its process, and the current list of tools.
 
 use super::{
-    client::UpstreamClientHandler,
+    client::ManagedServerClientHandler,
     handshake::CompletedHandshake,
     session::{ServerSession, format_duration, list_tools},
     state::SharedServerState,
 };
-use crate::{config::McpConfig, process::ServerProcess, status::ServerProcessExit};
+use crate::{config::ManagedServerConfig, process::ServerProcess, status::ServerProcessExit};
 use rmcp::{
     Peer, RoleClient,
     model::{ErrorCode, ProtocolVersion, SubscriptionFilter},
@@ -51,7 +51,7 @@ impl ServerConnection {
     pub(super) fn new(
         talk: CompletedHandshake,
         process: Option<ServerProcess>,
-        config: &McpConfig,
+        config: &ManagedServerConfig,
         shared: &Arc<SharedServerState>,
     ) -> Self {
         let CompletedHandshake { running, version, definitions, .. } = talk;
@@ -62,7 +62,7 @@ impl ServerConnection {
             let server = info.server_info.as_ref()?;
             Some(format!("{:.64} {:.32}", server.name, server.version))
         });
-        let UpstreamClientHandler { tools_changed, watchers, .. } = running.service().clone();
+        let ManagedServerClientHandler { tools_changed, watchers, .. } = running.service().clone();
         let link = Arc::new(ServerSession {
             peer: running.peer().clone(),
             watchers,

@@ -1,7 +1,7 @@
 //! Remembers servers whose protocol era takes long to detect, because they ignore the first modern request or exit on
 //! it. The mark is stored beside installed packages, so that detection costs its time once.
 
-use crate::config::{McpConfig, McpServerTransport};
+use crate::config::{ManagedServerConfig, ManagedServerTransport};
 use sha2::{Digest as _, Sha256};
 use std::{
     fs, io,
@@ -13,15 +13,15 @@ use std::{
 const MIN_SLOW_DETECTION: Duration = Duration::from_secs(2);
 
 /// The mark of a server that supports only the legacy protocol.
-pub(super) struct EraMark {
+pub(super) struct LegacyServerMark {
     mark: PathBuf,
 }
 
-impl EraMark {
-    pub(super) fn new(config: &McpConfig, data: &Path) -> Self {
+impl LegacyServerMark {
+    pub(super) fn new(config: &ManagedServerConfig, data: &Path) -> Self {
         let address = match &config.transport {
-            McpServerTransport::Http { url, .. } => url.as_str(),
-            McpServerTransport::Stdio => "",
+            ManagedServerTransport::Http { url, .. } => url.as_str(),
+            ManagedServerTransport::Stdio => "",
         };
         let package = format!("{:?}", config.package);
         let mut hash = Sha256::new();

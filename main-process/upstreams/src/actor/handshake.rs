@@ -1,11 +1,11 @@
 //! The handshake with a server in either protocol era, up to its list of tools.
 
 use super::{
-    client::UpstreamClientHandler,
+    client::ManagedServerClientHandler,
     session::{ToolDefinitions, format_duration, list_tools, root_cause},
     state::SharedServerState,
 };
-use crate::config::McpConfig;
+use crate::config::ManagedServerConfig;
 use rmcp::{
     ClientServiceExt as _, RoleClient,
     model::ProtocolVersion,
@@ -39,7 +39,7 @@ pub(super) enum ProtocolEras {
 
 /// A completed handshake.
 pub(super) struct CompletedHandshake {
-    pub(super) running: RunningService<RoleClient, UpstreamClientHandler>,
+    pub(super) running: RunningService<RoleClient, ManagedServerClientHandler>,
     pub(super) version: ProtocolVersion,
     pub(super) definitions: ToolDefinitions,
     /// The time until the protocol era was known.
@@ -47,8 +47,8 @@ pub(super) struct CompletedHandshake {
 }
 
 pub(super) async fn perform_handshake<T>(
-    config: &McpConfig,
-    host: UpstreamClientHandler,
+    config: &ManagedServerConfig,
+    host: ManagedServerClientHandler,
     transport: T,
     eras: ProtocolEras,
     shared: &SharedServerState,
@@ -71,8 +71,8 @@ where
 }
 
 async fn negotiate<T>(
-    config: &McpConfig,
-    host: UpstreamClientHandler,
+    config: &ManagedServerConfig,
+    host: ManagedServerClientHandler,
     transport: T,
     eras: ProtocolEras,
     shared: &SharedServerState,
@@ -119,7 +119,7 @@ where
     Ok(CompletedHandshake { running, version, definitions, detection_time: greeting })
 }
 
-fn unsupported_version(config: &McpConfig, theirs: &str) -> Refusal {
+fn unsupported_version(config: &ManagedServerConfig, theirs: &str) -> Refusal {
     let known: Vec<&str> = ProtocolVersion::KNOWN_VERSIONS.iter().map(ProtocolVersion::as_str).collect();
     let message = format!(
         "{} supports MCP version {theirs:.40}; Draftboard supports {}. Install another version of the server.",
@@ -130,7 +130,7 @@ fn unsupported_version(config: &McpConfig, theirs: &str) -> Refusal {
 }
 
 fn classify_failure(
-    config: &McpConfig,
+    config: &ManagedServerConfig,
     shared: &SharedServerState,
     error: ClientInitializeError,
 ) -> StartFailure {

@@ -16,7 +16,7 @@ pub(crate) use session::{ServerSession, ToolDefinitions};
 pub use state::ServerStartPhase;
 pub(crate) use state::{ServerRunState, SharedServerState};
 
-use crate::{config::McpConfig, secrets::SecretStore};
+use crate::{config::ManagedServerConfig, secrets::SecretStore};
 use connection::ServerConnection;
 use handshake::StartFailure;
 use processes::{Backoff, ProgramSpawner, RestartDecision, RestartPolicy};
@@ -37,21 +37,21 @@ pub(crate) struct ServerDeps {
     pub(crate) backoff: Backoff,
 }
 
-type OrderReply = oneshot::Sender<Result<(), Refusal>>;
+type ServerMsgReply = oneshot::Sender<Result<(), Refusal>>;
 
-pub(crate) enum ServerOrder {
+pub(crate) enum ServerActorMsg {
     /// Started by a person, who receives the result and decides about a retry.
-    Start(OrderReply),
+    Start(ServerMsgReply),
     /// Started by Draftboard, which retries by itself.
     Launch,
-    Stop(OrderReply),
-    Restart(OrderReply),
+    Stop(ServerMsgReply),
+    Restart(ServerMsgReply),
 }
 
 /// The handle to an actor. Dropping it stops the server.
 pub(crate) struct ServerActorHandle {
-    pub(crate) orders: mpsc::Sender<ServerOrder>,
-    pub(crate) config: watch::Sender<Arc<McpConfig>>,
+    pub(crate) orders: mpsc::Sender<ServerActorMsg>,
+    pub(crate) config: watch::Sender<Arc<ManagedServerConfig>>,
     pub(crate) shared: Arc<SharedServerState>,
     task: JoinHandle<()>,
 }
@@ -60,7 +60,7 @@ const MAX_QUEUED_ORDERS: usize = 16;
 
 impl ServerActorHandle {
     pub(crate) fn new(
-        config: Arc<McpConfig>,
+        config: Arc<ManagedServerConfig>,
         surroundings: Arc<ServerDeps>,
         changed: watch::Sender<u64>,
         runtime: &Runtime,
@@ -86,8 +86,8 @@ impl ServerActorHandle {
 }
 
 struct ServerActor {
-    config: watch::Receiver<Arc<McpConfig>>,
-    orders: mpsc::Receiver<ServerOrder>,
+    config: watch::Receiver<Arc<ManagedServerConfig>>,
+    orders: mpsc::Receiver<ServerActorMsg>,
     shared: Arc<SharedServerState>,
     deps: Arc<ServerDeps>,
     restarts: RestartPolicy,
@@ -96,7 +96,7 @@ struct ServerActor {
 /// The next step of an actor.
 enum ActorStep {
     Idle,
-    Start { waiting: Vec<OrderReply>, alone: bool },
+    Start { waiting: Vec<ServerMsgReply>, alone: bool },
     Wait(Instant),
     Serve(Box<ServerConnection>),
     Exit,
@@ -106,7 +106,7 @@ enum ActorStep {
 enum StartInterruption {
     Exit,
     Restart,
-    Stop(Option<OrderReply>),
+    Stop(Option<ServerMsgReply>),
 }
 
 impl ServerActor {
@@ -134,12 +134,12 @@ impl ServerActor {
         tokio::select! {
             order = self.orders.recv() => match order {
                 None => ActorStep::Exit,
-                Some(ServerOrder::Start(reply) | ServerOrder::Restart(reply)) => {
+                Some(ServerActorMsg::Start(reply) | ServerActorMsg::Restart(reply)) => {
                     self.restarts.reset();
                     ActorStep::Start { waiting: vec![reply], alone: false }
                 }
-                Some(ServerOrder::Launch) => ActorStep::Start { waiting: Vec::new(), alone: true },
-                Some(ServerOrder::Stop(reply)) => {
+                Some(ServerActorMsg::Launch) => ActorStep::Start { waiting: Vec::new(), alone: true },
+                Some(ServerActorMsg::Stop(reply)) => {
                     self.finish_stop(vec![reply]);
                     ActorStep::Idle
                 }
@@ -158,7 +158,7 @@ impl ServerActor {
         }
     }
 
-    async fn start(&mut self, mut waiting: Vec<OrderReply>, mut alone: bool) -> ActorStep {
+    async fn start(&mut self, mut waiting: Vec<ServerMsgReply>, mut alone: bool) -> ActorStep {
         let config = self.config.borrow_and_update().clone();
         let (surroundings, shared) = (self.deps.clone(), self.shared.clone());
         let (quit, wanted) = StartCanceller::new();
@@ -170,13 +170,13 @@ impl ServerActor {
                 opened = &mut opening => break Err(opened),
                 order = self.orders.recv() => match order {
                     None => break Ok(StartInterruption::Exit),
-                    Some(ServerOrder::Launch) => alone = true,
-                    Some(ServerOrder::Start(reply)) => waiting.push(reply),
-                    Some(ServerOrder::Restart(reply)) => {
+                    Some(ServerActorMsg::Launch) => alone = true,
+                    Some(ServerActorMsg::Start(reply)) => waiting.push(reply),
+                    Some(ServerActorMsg::Restart(reply)) => {
                         waiting.push(reply);
                         break Ok(StartInterruption::Restart);
                     }
-                    Some(ServerOrder::Stop(reply)) => break Ok(StartInterruption::Stop(Some(reply))),
+                    Some(ServerActorMsg::Stop(reply)) => break Ok(StartInterruption::Stop(Some(reply))),
                 },
                 changed = self.config.changed() => {
                     // A waiting caller keeps the order channel open, so a deleted server is detected here.
@@ -219,9 +219,9 @@ impl ServerActor {
     fn handle_order_during_start(
         &mut self,
         instead: StartInterruption,
-        waiting: Vec<OrderReply>,
+        waiting: Vec<ServerMsgReply>,
         alone: bool,
-        config: &McpConfig,
+        config: &ManagedServerConfig,
     ) -> ActorStep {
         match instead {
             StartInterruption::Exit => ActorStep::Exit,
@@ -235,7 +235,7 @@ impl ServerActor {
         }
     }
 
-    fn fail_start(&mut self, refusal: StartFailure, waiting: Vec<OrderReply>, alone: bool) -> ActorStep {
+    fn fail_start(&mut self, refusal: StartFailure, waiting: Vec<ServerMsgReply>, alone: bool) -> ActorStep {
         let (failure, passing) = match refusal {
             StartFailure::Credentials { missing, failure } => {
                 self.shared.set(ServerRunState::NeedsCredentials { missing, failure: failure.clone() });
@@ -287,14 +287,14 @@ impl ServerActor {
                         self.end(connection, &started_with).await;
                         return ActorStep::Exit;
                     }
-                    Some(ServerOrder::Start(reply)) => reply_all(vec![reply], &Ok(())),
-                    Some(ServerOrder::Launch) => {}
-                    Some(ServerOrder::Stop(reply)) => {
+                    Some(ServerActorMsg::Start(reply)) => reply_all(vec![reply], &Ok(())),
+                    Some(ServerActorMsg::Launch) => {}
+                    Some(ServerActorMsg::Stop(reply)) => {
                         self.end(connection, &started_with).await;
                         self.finish_stop(vec![reply]);
                         return ActorStep::Idle;
                     }
-                    Some(ServerOrder::Restart(reply)) => {
+                    Some(ServerActorMsg::Restart(reply)) => {
                         self.end(connection, &started_with).await;
                         self.restarts.reset();
                         return ActorStep::Start { waiting: vec![reply], alone: false };
@@ -325,7 +325,7 @@ impl ServerActor {
     async fn handle_connection_lost(
         &mut self,
         connection: Box<ServerConnection>,
-        config: &McpConfig,
+        config: &ManagedServerConfig,
         since: u64,
     ) -> Refusal {
         let name = &config.name;
@@ -341,7 +341,7 @@ impl ServerActor {
     }
 
     /// Refuses further calls and ends the connection. Returns how the process ended, if there is one.
-    async fn end(&self, connection: Box<ServerConnection>, config: &McpConfig) -> Option<String> {
+    async fn end(&self, connection: Box<ServerConnection>, config: &ManagedServerConfig) -> Option<String> {
         self.shared.set(ServerRunState::Stopping);
         let exit = connection.end(config.limits.grace()).await?;
         if let Ok(exit) = exit {
@@ -350,14 +350,14 @@ impl ServerActor {
         Some(exit.map_or_else(|error| format!("could not be stopped: {error}"), |exit| exit.to_string()))
     }
 
-    fn finish_stop(&mut self, waiting: Vec<OrderReply>) {
+    fn finish_stop(&mut self, waiting: Vec<ServerMsgReply>) {
         self.restarts.reset();
         self.shared.set(ServerRunState::Stopped);
         reply_all(waiting, &Ok(()));
     }
 }
 
-fn reply_all(waiting: Vec<OrderReply>, result: &Result<(), Refusal>) {
+fn reply_all(waiting: Vec<ServerMsgReply>, result: &Result<(), Refusal>) {
     for reply in waiting {
         // Sending fails when the caller is gone.
         let _ = reply.send(result.clone());

@@ -2,16 +2,16 @@
 
 use super::{
     ServerDeps, StartCancellation,
-    client::UpstreamClientHandler,
+    client::ManagedServerClientHandler,
     connection::ServerConnection,
-    era::EraMark,
+    era::LegacyServerMark,
     handshake::{CompletedHandshake, ProtocolEras, StartFailure, perform_handshake},
     state::{ServerRunState, ServerStartPhase, SharedServerState},
 };
 use crate::{
-    config::{HttpAuth, McpConfig, McpServerTransport},
+    config::{HttpAuth, ManagedServerConfig, ManagedServerTransport},
     http::{HttpClient, McpHttpClient},
-    install::{self, FetchFailure},
+    install::{self, PackageFetchFailure},
     launch::{self, LaunchContext, LaunchPlan},
     process::ServerProcess,
     secrets::{ResolvedSecrets, UnresolvedSecrets},
@@ -29,7 +29,7 @@ use std::{collections::HashMap, sync::Arc, time::Duration};
 
 /// Runs the whole start. When it is cancelled, it returns after its processes have ended.
 pub(super) async fn open(
-    config: &McpConfig,
+    config: &ManagedServerConfig,
     surroundings: &ServerDeps,
     shared: &Arc<SharedServerState>,
     quit: &StartCancellation,
@@ -45,14 +45,14 @@ pub(super) async fn open(
         deps: surroundings,
         shared,
         quit,
-        era: EraMark::new(config, &surroundings.data),
+        era: LegacyServerMark::new(config, &surroundings.data),
     };
     match &config.transport {
-        McpServerTransport::Http { url, auth } => {
+        ManagedServerTransport::Http { url, auth } => {
             shared.set(ServerRunState::Starting(ServerStartPhase::Connecting));
             start.connect(url, auth, &secrets).await
         }
-        McpServerTransport::Stdio => {
+        ManagedServerTransport::Stdio => {
             let plan = install(config, &secrets, surroundings, shared, quit).await?;
             shared.set(ServerRunState::Starting(ServerStartPhase::Connecting));
             start.run(&plan).await
@@ -61,7 +61,10 @@ pub(super) async fn open(
 }
 
 /// Runs on a blocking thread, because a keyring may prompt the user first.
-async fn credentials(config: &McpConfig, surroundings: &ServerDeps) -> Result<ResolvedSecrets, StartFailure> {
+async fn credentials(
+    config: &ManagedServerConfig,
+    surroundings: &ServerDeps,
+) -> Result<ResolvedSecrets, StartFailure> {
     let (asking, store) = (config.clone(), surroundings.secrets.clone());
     let resolved = tokio::task::spawn_blocking(move || ResolvedSecrets::resolve(&asking, &*store)).await;
     let broken = |error| {
@@ -82,7 +85,7 @@ async fn credentials(config: &McpConfig, surroundings: &ServerDeps) -> Result<Re
 }
 
 async fn install(
-    config: &McpConfig,
+    config: &ManagedServerConfig,
     secrets: &ResolvedSecrets,
     surroundings: &ServerDeps,
     shared: &SharedServerState,
@@ -95,11 +98,11 @@ async fn install(
         let limit = config.limits.install();
         let installed = install::run(&plan, &surroundings.spawner, &shared.log, limit, quit).await;
         installed.map_err(|unfetched| match unfetched {
-            FetchFailure::Cancelled => StartFailure::Cancelled,
-            FetchFailure::Failed(failure) if failure.code == RefusalCode::NotFound => {
+            PackageFetchFailure::Cancelled => StartFailure::Cancelled,
+            PackageFetchFailure::Failed(failure) if failure.code == RefusalCode::NotFound => {
                 StartFailure::Permanent(failure)
             }
-            FetchFailure::Failed(failure) => StartFailure::Transient(failure),
+            PackageFetchFailure::Failed(failure) => StartFailure::Transient(failure),
         })?;
     }
     Ok(plan)
@@ -107,11 +110,11 @@ async fn install(
 
 /// The state of a start after its credentials are resolved.
 struct ServerStart<'a> {
-    config: &'a McpConfig,
+    config: &'a ManagedServerConfig,
     deps: &'a ServerDeps,
     shared: &'a Arc<SharedServerState>,
     quit: &'a StartCancellation,
-    era: EraMark,
+    era: LegacyServerMark,
 }
 
 impl ServerStart<'_> {
@@ -157,7 +160,7 @@ impl ServerStart<'_> {
         }
         // The pipe already limits its lines, in a way that does not leave a caller waiting.
         let transport = AsyncRwTransport::new_client(output, input).with_max_line_length(usize::MAX);
-        let host = UpstreamClientHandler::new(shared.log.clone());
+        let host = ManagedServerClientHandler::new(shared.log.clone());
         let shaken = tokio::select! {
             biased;
             shaken = perform_handshake(config, host, transport, eras, shared) => shaken,
@@ -251,7 +254,7 @@ impl ServerStart<'_> {
         }
         let transport = StreamableHttpClientTransport::with_client(McpHttpClient::new(client), settings);
         let talk = tokio::select! {
-            talk = perform_handshake(config, UpstreamClientHandler::new(shared.log.clone()), transport, eras, shared) => talk?,
+            talk = perform_handshake(config, ManagedServerClientHandler::new(shared.log.clone()), transport, eras, shared) => talk?,
             () = quit.cancelled() => return Err(StartFailure::Cancelled),
         };
         self.record_era(eras, &talk);

@@ -6,7 +6,7 @@ mod store;
 mod validate;
 
 pub use limits::{ServerLimits, ToolPolicy, ToolSettings};
-pub(crate) use store::ConfigStore;
+pub(crate) use store::ServerConfigStore;
 pub use store::UnreadableConfigEntry;
 pub(crate) use validate::{check, is_slug, slug_for};
 
@@ -20,7 +20,7 @@ use uuid::Uuid;
 #[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct McpConfig {
+pub struct ManagedServerConfig {
     #[serde(default = "Uuid::new_v4")]
     pub id: Uuid,
     pub name: String,
@@ -31,9 +31,9 @@ pub struct McpConfig {
     #[serde(default)]
     pub enabled: bool,
     #[serde(default)]
-    pub source: McpSource,
-    pub package: McpPackage,
-    pub transport: McpServerTransport,
+    pub source: ManagedServerSource,
+    pub package: ServerPackage,
+    pub transport: ManagedServerTransport,
     /// Passed as separate arguments, never through a shell.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub args: Vec<String>,
@@ -56,7 +56,7 @@ pub struct McpConfig {
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub enum McpSource {
+pub enum ManagedServerSource {
     Official {
         name: String,
         version: String,
@@ -71,7 +71,7 @@ pub enum McpSource {
 #[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct McpPackage {
+pub struct ServerPackage {
     #[serde(rename = "type")]
     pub package_type: McpPackageType,
     /// Such as `@scope/package@1.2.3`, `package==1.2.3`, `image:tag`, a program, or a URL.
@@ -94,7 +94,7 @@ pub enum McpPackageType {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub enum McpServerTransport {
+pub enum ManagedServerTransport {
     Stdio,
     Http {
         url: String,
@@ -165,32 +165,36 @@ impl EnvVarConfig {
     }
 }
 
-impl McpConfig {
+impl ManagedServerConfig {
     /// A local server over standard input and output.
     pub fn stdio(name: &str, package_type: McpPackageType, identifier: &str) -> Self {
-        let package =
-            McpPackage { package_type, identifier: identifier.to_owned(), runtime_hint: None, command: None };
-        Self::new(name, package, McpServerTransport::Stdio)
+        let package = ServerPackage {
+            package_type,
+            identifier: identifier.to_owned(),
+            runtime_hint: None,
+            command: None,
+        };
+        Self::new(name, package, ManagedServerTransport::Stdio)
     }
 
     /// A server reached by URL.
     pub fn http(name: &str, url: &str, auth: HttpAuth) -> Self {
-        let package = McpPackage {
+        let package = ServerPackage {
             package_type: McpPackageType::Http,
             identifier: url.to_owned(),
             runtime_hint: None,
             command: None,
         };
-        Self::new(name, package, McpServerTransport::Http { url: url.to_owned(), auth })
+        Self::new(name, package, ManagedServerTransport::Http { url: url.to_owned(), auth })
     }
 
-    fn new(name: &str, package: McpPackage, transport: McpServerTransport) -> Self {
+    fn new(name: &str, package: ServerPackage, transport: ManagedServerTransport) -> Self {
         Self {
             id: Uuid::new_v4(),
             name: name.to_owned(),
             slug: String::new(),
             enabled: true,
-            source: McpSource::Manual,
+            source: ManagedServerSource::Manual,
             package,
             transport,
             args: Vec::new(),
@@ -223,7 +227,7 @@ impl McpConfig {
     pub fn refer_to_own_secret(&mut self, part: &str) {
         let reference = secret_name(self.id, part);
         match &mut self.transport {
-            McpServerTransport::Http { auth, .. } if part == "auth" => match auth {
+            ManagedServerTransport::Http { auth, .. } if part == "auth" => match auth {
                 HttpAuth::Header { secret_ref, .. } | HttpAuth::Bearer { secret_ref } => {
                     *secret_ref = reference
                 }
@@ -256,8 +260,8 @@ impl McpConfig {
             variable.secret_ref.as_deref().map(|reference| (name.as_str(), reference, variable.required))
         });
         let of_transport = match &self.transport {
-            McpServerTransport::Http { auth, .. } => auth.secret_ref(),
-            McpServerTransport::Stdio => None,
+            ManagedServerTransport::Http { auth, .. } => auth.secret_ref(),
+            ManagedServerTransport::Stdio => None,
         };
         of_environment.chain(of_transport.map(|reference| ("auth", reference, true)))
     }

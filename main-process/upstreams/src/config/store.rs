@@ -1,7 +1,7 @@
 //! The configuration file `upstreams.json`: servers and approved tool definitions. Every change is written to disk
 //! before it is visible in memory.
 
-use super::{McpConfig, ToolPolicy};
+use super::{ManagedServerConfig, ToolPolicy};
 use crate::{durable, tools::ApprovedDefinition};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -20,7 +20,7 @@ const MAX_CONFIG_FILE_BYTES: u64 = 32 << 20;
 const MAX_SERVERS: usize = 256;
 
 #[derive(Serialize, Deserialize)]
-struct ConfigFileText {
+struct ServerConfigFileText {
     version: u32,
     #[serde(default)]
     servers: Vec<Value>,
@@ -49,8 +49,8 @@ pub struct UnreadableConfigEntry {
 }
 
 #[derive(Clone, Default)]
-pub(crate) struct ConfigContents {
-    servers: BTreeMap<Uuid, Arc<McpConfig>>,
+pub(crate) struct ServerConfigContents {
+    servers: BTreeMap<Uuid, Arc<ManagedServerConfig>>,
     approved: BTreeMap<Uuid, BTreeMap<String, Arc<ApprovedDefinition>>>,
     approved_manifests: BTreeSet<String>,
     manifest_tools: BTreeMap<String, ManifestToolSetting>,
@@ -59,14 +59,14 @@ pub(crate) struct ConfigContents {
     digest: Option<[u8; 32]>,
 }
 
-pub(crate) struct ConfigStore {
+pub(crate) struct ServerConfigStore {
     path: PathBuf,
-    contents: Mutex<ConfigContents>,
+    contents: Mutex<ServerConfigContents>,
     /// Modification time and size at the last check, because reading the whole file each time would be too slow.
     last_checked: Mutex<Option<(SystemTime, u64)>>,
 }
 
-impl ConfigStore {
+impl ServerConfigStore {
     /// Opens the file. An unreadable file is an error and stays unchanged; a single invalid entry is set aside.
     pub(crate) fn open(path: &Path) -> Result<Self, Refusal> {
         let contents = Mutex::new(read(path, bytes_of(path)?)?);
@@ -90,7 +90,7 @@ impl ConfigStore {
         Ok(true)
     }
 
-    fn read_newer(&self, contents: &ConfigContents) -> Result<Option<ConfigContents>, Refusal> {
+    fn read_newer(&self, contents: &ServerConfigContents) -> Result<Option<ServerConfigContents>, Refusal> {
         let bytes = bytes_of(&self.path)?;
         if digest(bytes.as_deref()) == contents.digest {
             return Ok(None);
@@ -98,17 +98,17 @@ impl ConfigStore {
         read(&self.path, bytes).map(Some)
     }
 
-    pub(crate) fn list(&self) -> Vec<Arc<McpConfig>> {
+    pub(crate) fn list(&self) -> Vec<Arc<ManagedServerConfig>> {
         let mut servers: Vec<_> = self.lock_contents().servers.values().cloned().collect();
         servers.sort_by(|a, b| (&a.name, a.id).cmp(&(&b.name, b.id)));
         servers
     }
 
-    pub(crate) fn get(&self, id: Uuid) -> Option<Arc<McpConfig>> {
+    pub(crate) fn get(&self, id: Uuid) -> Option<Arc<ManagedServerConfig>> {
         self.lock_contents().servers.get(&id).cloned()
     }
 
-    pub(crate) fn by_slug(&self, slug: &str) -> Option<Arc<McpConfig>> {
+    pub(crate) fn by_slug(&self, slug: &str) -> Option<Arc<ManagedServerConfig>> {
         self.lock_contents().servers.values().find(|config| config.slug == slug).cloned()
     }
 
@@ -125,7 +125,7 @@ impl ConfigStore {
         self.lock_contents().approved.get(&id).cloned().unwrap_or_default()
     }
 
-    pub(crate) fn insert(&self, config: McpConfig) -> Result<Arc<McpConfig>, Refusal> {
+    pub(crate) fn insert(&self, config: ManagedServerConfig) -> Result<Arc<ManagedServerConfig>, Refusal> {
         let config = Arc::new(config);
         self.update(|contents| {
             if contents.servers.len() >= MAX_SERVERS && !contents.servers.contains_key(&config.id) {
@@ -196,7 +196,10 @@ impl ConfigStore {
     }
 
     /// Writes the change to disk, then updates memory.
-    fn update(&self, edit: impl FnOnce(&mut ConfigContents) -> Result<(), Refusal>) -> Result<(), Refusal> {
+    fn update(
+        &self,
+        edit: impl FnOnce(&mut ServerConfigContents) -> Result<(), Refusal>,
+    ) -> Result<(), Refusal> {
         let mut contents = self.lock_contents();
         // Merges into the current file, because another Draftboard process of the same user may have written it.
         let _held = durable::lock(&self.path).map_err(|error| self.write_error(&error))?;
@@ -217,7 +220,7 @@ impl ConfigStore {
                 let approved_manifests = next.approved_manifests.clone();
                 let approved = approved.collect();
                 let manifest_tools = next.manifest_tools.clone();
-                serde_json::to_vec_pretty(&ConfigFileText {
+                serde_json::to_vec_pretty(&ServerConfigFileText {
                     version: VERSION,
                     servers,
                     approved,
@@ -237,7 +240,7 @@ impl ConfigStore {
         Refusal::new(RefusalCode::Internal, message)
     }
 
-    fn lock_contents(&self) -> MutexGuard<'_, ConfigContents> {
+    fn lock_contents(&self) -> MutexGuard<'_, ServerConfigContents> {
         // A poisoned lock is safe here, because the contents are replaced as a whole.
         self.contents.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -256,10 +259,10 @@ fn digest(bytes: Option<&[u8]>) -> Option<[u8; 32]> {
     bytes.map(|bytes| Sha256::digest(bytes).into())
 }
 
-fn read(path: &Path, bytes: Option<Vec<u8>>) -> Result<ConfigContents, Refusal> {
-    let mut contents = ConfigContents { digest: digest(bytes.as_deref()), ..ConfigContents::default() };
+fn read(path: &Path, bytes: Option<Vec<u8>>) -> Result<ServerConfigContents, Refusal> {
+    let mut contents = ServerConfigContents { digest: digest(bytes.as_deref()), ..ConfigContents::default() };
     let Some(bytes) = bytes else { return Ok(contents) };
-    let file: ConfigFileText =
+    let file: ServerConfigFileText =
         serde_json::from_slice(&bytes).map_err(|error| damaged_error(path, &error.to_string()))?;
     if file.version != VERSION {
         let why =
@@ -286,8 +289,12 @@ fn read(path: &Path, bytes: Option<Vec<u8>>) -> Result<ConfigContents, Refusal> 
     Ok(contents)
 }
 
-fn read_entry(entry: &Value, others: &BTreeMap<Uuid, Arc<McpConfig>>) -> Result<McpConfig, String> {
-    let config: McpConfig = serde_json::from_value(entry.clone()).map_err(|error| error.to_string())?;
+fn read_entry(
+    entry: &Value,
+    others: &BTreeMap<Uuid, Arc<ManagedServerConfig>>,
+) -> Result<ManagedServerConfig, String> {
+    let config: ManagedServerConfig =
+        serde_json::from_value(entry.clone()).map_err(|error| error.to_string())?;
     super::check(&config).map_err(|failure| failure.message)?;
     if others.contains_key(&config.id) {
         return Err("another server has the same id".to_owned());
@@ -304,8 +311,8 @@ mod tests {
     use crate::config::McpPackageType;
     use std::os::unix::fs::PermissionsExt as _;
 
-    fn server(slug: &str) -> McpConfig {
-        let mut config = McpConfig::stdio(slug, McpPackageType::Binary, "/bin/true");
+    fn server(slug: &str) -> ManagedServerConfig {
+        let mut config = ManagedServerConfig::stdio(slug, McpPackageType::Binary, "/bin/true");
         config.slug = slug.to_owned();
         config
     }
@@ -314,12 +321,12 @@ mod tests {
     fn what_was_written_is_there_again_and_private() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("deep/upstreams.json");
-        let store = ConfigStore::open(&path).expect("no file is an empty one");
+        let store = ServerConfigStore::open(&path).expect("no file is an empty one");
         let one = store.insert(server("one")).expect("writes");
         store
             .approve(one.id, vec![("echo".to_owned(), Arc::new(ApprovedDefinition::new(Value::from(1))))])
             .expect("writes");
-        let again = ConfigStore::open(&path).expect("reads");
+        let again = ServerConfigStore::open(&path).expect("reads");
         assert_eq!(again.list(), vec![one.clone()]);
         assert_eq!(again.approved(one.id).len(), 1);
         assert_eq!(std::fs::metadata(&path).expect("there").permissions().mode() & 0o777, 0o600);
@@ -332,13 +339,13 @@ mod tests {
         let good = serde_json::to_value(server("good")).expect("plain data");
         let file = serde_json::json!({"version": 1, "servers": [good, {"name": "half"}]});
         std::fs::write(&path, file.to_string()).expect("writes");
-        let store = ConfigStore::open(&path).expect("reads");
+        let store = ServerConfigStore::open(&path).expect("reads");
         assert_eq!((store.list().len(), store.unreadable().len()), (1, 1));
         store.insert(server("another")).expect("writes");
-        assert_eq!(ConfigStore::open(&path).expect("reads").unreadable().len(), 1);
+        assert_eq!(ServerConfigStore::open(&path).expect("reads").unreadable().len(), 1);
 
         std::fs::write(&path, "{").expect("writes");
-        assert!(ConfigStore::open(&path).is_err());
+        assert!(ServerConfigStore::open(&path).is_err());
         assert_eq!(std::fs::read(&path).expect("still there"), b"{");
     }
 
@@ -347,11 +354,11 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("upstreams.json");
         let (one, other) =
-            (ConfigStore::open(&path).expect("reads"), ConfigStore::open(&path).expect("reads"));
+            (ServerConfigStore::open(&path).expect("reads"), ServerConfigStore::open(&path).expect("reads"));
         one.insert(server("one")).expect("writes");
         other.insert(server("other")).expect("writes");
         assert_eq!(
-            ConfigStore::open(&path).expect("reads").list().len(),
+            ServerConfigStore::open(&path).expect("reads").list().len(),
             2,
             "none has overwritten the other"
         );
@@ -366,7 +373,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let blocker = folder.path().join("file");
         std::fs::write(&blocker, "").expect("writes");
-        let store = ConfigStore {
+        let store = ServerConfigStore {
             path: blocker.join("upstreams.json"),
             contents: Mutex::default(),
             last_checked: Mutex::default(),

@@ -1,6 +1,6 @@
 //! Validates configurations: the contract's rules, and rules that keep secrets out of unsafe places.
 
-use super::{EnvVarConfig, HttpAuth, McpConfig, McpPackageType, McpServerTransport, limits};
+use super::{EnvVarConfig, HttpAuth, ManagedServerConfig, ManagedServerTransport, McpPackageType, limits};
 use shared_protocol::Refusal;
 
 const MAX_NAME_CHARS: usize = 100;
@@ -10,7 +10,7 @@ const MAX_VARIABLES: usize = 128;
 /// Leaves room for a tool name within 64 characters.
 const MAX_SLUG_CHARS: usize = 24;
 
-pub(crate) fn check(config: &McpConfig) -> Result<(), Refusal> {
+pub(crate) fn check(config: &ManagedServerConfig) -> Result<(), Refusal> {
     let name = config.name.trim();
     if name.is_empty() {
         return Err(Refusal::validation("name", "Name is required"));
@@ -32,7 +32,7 @@ pub(crate) fn check(config: &McpConfig) -> Result<(), Refusal> {
     check_limits(config)
 }
 
-fn check_package(config: &McpConfig) -> Result<(), Refusal> {
+fn check_package(config: &ManagedServerConfig) -> Result<(), Refusal> {
     let package = &config.package;
     let identifier = package.identifier.trim();
     if identifier.is_empty() {
@@ -64,18 +64,18 @@ fn check_package(config: &McpConfig) -> Result<(), Refusal> {
     }
 }
 
-fn check_transport(config: &McpConfig) -> Result<(), Refusal> {
+fn check_transport(config: &ManagedServerConfig) -> Result<(), Refusal> {
     let over_http = config.package.package_type == McpPackageType::Http;
     match &config.transport {
-        McpServerTransport::Stdio if over_http => {
+        ManagedServerTransport::Stdio if over_http => {
             Err(Refusal::validation("transport", "Transport required: an HTTP server needs a URL"))
         }
-        McpServerTransport::Stdio => Ok(()),
-        McpServerTransport::Http { .. } if !over_http => {
+        ManagedServerTransport::Stdio => Ok(()),
+        ManagedServerTransport::Http { .. } if !over_http => {
             let message = "A local package uses the transport stdio; for a URL use the package type http";
             Err(Refusal::validation("transport", message))
         }
-        McpServerTransport::Http { url, auth } => check_url(url, auth),
+        ManagedServerTransport::Http { url, auth } => check_url(url, auth),
     }
 }
 
@@ -117,7 +117,7 @@ fn check_url(url: &str, auth: &HttpAuth) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn check_arguments(config: &McpConfig) -> Result<(), Refusal> {
+fn check_arguments(config: &ManagedServerConfig) -> Result<(), Refusal> {
     if config.args.len() > MAX_ARGUMENTS {
         let message = format!("A server can have at most {MAX_ARGUMENTS} arguments");
         return Err(Refusal::validation("args", message));
@@ -162,7 +162,7 @@ fn check_variable(name: &str, variable: &EnvVarConfig) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn check_limits(config: &McpConfig) -> Result<(), Refusal> {
+fn check_limits(config: &ManagedServerConfig) -> Result<(), Refusal> {
     let limits = &config.limits;
     let times = [
         ("install_ms", limits.install_ms),
@@ -217,12 +217,12 @@ mod tests {
     use super::*;
     use shared_protocol::RefusalCode;
 
-    fn binary() -> McpConfig {
-        McpConfig::stdio("Clock", McpPackageType::Binary, "/bin/clock")
+    fn binary() -> ManagedServerConfig {
+        ManagedServerConfig::stdio("Clock", McpPackageType::Binary, "/bin/clock")
     }
 
     #[track_caller]
-    fn refused(config: &McpConfig, field: &str) {
+    fn refused(config: &ManagedServerConfig, field: &str) {
         let failure = check(config).expect_err("it must be refused");
         assert_eq!(
             (failure.code, failure.field.as_deref()),
@@ -234,28 +234,31 @@ mod tests {
     #[test]
     fn each_rule_names_its_field() {
         assert_eq!(check(&binary()), Ok(()));
-        refused(&McpConfig { name: "  ".to_owned(), ..binary() }, "name");
-        refused(&McpConfig::stdio("x", McpPackageType::Npm, " "), "package.identifier");
-        refused(&McpConfig::stdio("x", McpPackageType::Npm, "--evil"), "package.identifier");
-        refused(&McpConfig::stdio("x", McpPackageType::Npm, "one two"), "package.identifier");
+        refused(&ManagedServerConfig { name: "  ".to_owned(), ..binary() }, "name");
+        refused(&ManagedServerConfig::stdio("x", McpPackageType::Npm, " "), "package.identifier");
+        refused(&ManagedServerConfig::stdio("x", McpPackageType::Npm, "--evil"), "package.identifier");
+        refused(&ManagedServerConfig::stdio("x", McpPackageType::Npm, "one two"), "package.identifier");
         refused(
-            &McpConfig {
-                transport: McpServerTransport::Stdio,
+            &ManagedServerConfig {
+                transport: ManagedServerTransport::Stdio,
                 ..McpConfig::http("x", "http://a/", HttpAuth::None)
             },
             "transport",
         );
         let bearer = || HttpAuth::Bearer { secret_ref: "token".to_owned() };
-        refused(&McpConfig::http("x", "http://example.org/mcp", bearer()), "transport.url");
-        refused(&McpConfig::http("x", "https://me:pw@example.org/mcp", HttpAuth::None), "transport.url");
-        refused(&McpConfig::http("x", "ftp://example.org", HttpAuth::None), "transport.url");
+        refused(&ManagedServerConfig::http("x", "http://example.org/mcp", bearer()), "transport.url");
+        refused(
+            &ManagedServerConfig::http("x", "https://me:pw@example.org/mcp", HttpAuth::None),
+            "transport.url",
+        );
+        refused(&ManagedServerConfig::http("x", "ftp://example.org", HttpAuth::None), "transport.url");
         for url in [
             "https://example.org/mcp",
             "http://127.0.0.1:9/mcp",
             "http://[::1]:9/mcp",
             "http://localhost/mcp",
         ] {
-            assert_eq!(check(&McpConfig::http("x", url, bearer())), Ok(()), "{url}");
+            assert_eq!(check(&ManagedServerConfig::http("x", url, bearer())), Ok(()), "{url}");
         }
         let mut config = binary();
         config.limits.idle_ms = 0;

@@ -8,14 +8,14 @@ use std::{
     task::{Context, Poll, ready},
 };
 
-pub(super) struct BoundedEvents<B> {
+pub(super) struct BoundedEventStream<B> {
     body: B,
     most: usize,
     since_blank_line: usize,
     after_line_break: bool,
 }
 
-impl<B> BoundedEvents<B> {
+impl<B> BoundedEventStream<B> {
     pub(super) fn new(body: B, most: usize) -> Self {
         Self { body, most, since_blank_line: 0, after_line_break: true }
     }
@@ -38,7 +38,7 @@ impl<B> BoundedEvents<B> {
     }
 }
 
-impl<B> Body for BoundedEvents<B>
+impl<B> Body for BoundedEventStream<B>
 where
     B: Body<Data = Bytes> + Unpin,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
@@ -79,7 +79,7 @@ mod tests {
 
     #[test]
     fn each_event_is_counted_for_itself() {
-        let mut events = BoundedEvents::new((), 12);
+        let mut events = BoundedEventStream::new((), 12);
         assert!(events.count(b"data: a\n\ndata: b\r\n\r\nda"));
         assert!(events.count(b"ta: c\n\n"));
         assert!(!events.count(b"data: 1234567"));

@@ -1,6 +1,6 @@
 //! Streamable HTTP in both protocol eras: the HTTP client interface of `rmcp`.
 
-use super::{HttpClient, HttpError, events::BoundedEvents, read};
+use super::{HttpClient, HttpError, events::BoundedEventStream, read};
 use bytes::Bytes;
 use futures_core::Stream;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, header};
@@ -104,7 +104,7 @@ fn has_content_type(headers: &HeaderMap, kind: &str) -> bool {
 }
 
 fn stream(body: Incoming, most: usize) -> EventStream {
-    Box::pin(SseStream::new(BoundedEvents::new(body, most)))
+    Box::pin(SseStream::new(BoundedEventStream::new(body, most)))
 }
 
 impl StreamableHttpClient for McpHttpClient {

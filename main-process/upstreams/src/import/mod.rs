@@ -4,7 +4,7 @@
 mod exposed;
 
 use crate::{
-    config::{EnvVarConfig, HttpAuth, McpConfig, McpPackageType, check},
+    config::{EnvVarConfig, HttpAuth, ManagedServerConfig, McpPackageType, check},
     secrets::{Secret, secret_name},
 };
 use serde_json::{Map, Value};
@@ -16,8 +16,8 @@ const MAX_IMPORT_DEPTH: usize = 100;
 /// An imported server.
 #[derive(Debug, Clone)]
 pub struct ServerImport {
-    pub config: McpConfig,
-    /// Secrets with the part each belongs to; see [`crate::McpService::create_with_secrets`].
+    pub config: ManagedServerConfig,
+    /// Secrets with the part each belongs to; see [`crate::ManagedServersService::create_with_secrets`].
     pub secrets: Vec<(String, Secret)>,
     /// Notes for the person who starts it.
     pub notes: Vec<String>,
@@ -208,7 +208,7 @@ fn from_command(name: &str, command: &str, mut args: Vec<String>) -> Result<Serv
         .count();
     let rest = args.get(options..).unwrap_or_default();
     let package = |kind, identifier: &str, args: &[String]| {
-        let mut config = McpConfig::stdio(name, kind, identifier);
+        let mut config = ManagedServerConfig::stdio(name, kind, identifier);
         config.args = args.to_vec();
         config
     };
@@ -251,7 +251,7 @@ fn from_url(name: &str, url: &str, entry: &Map<String, Value>) -> Result<ServerI
         ));
     }
     let mut server = ServerImport {
-        config: McpConfig::http(name, url, HttpAuth::None),
+        config: ManagedServerConfig::http(name, url, HttpAuth::None),
         secrets: Vec::new(),
         notes: Vec::new(),
     };
@@ -267,7 +267,7 @@ fn from_url(name: &str, url: &str, entry: &Map<String, Value>) -> Result<ServerI
         Some(_) => HttpAuth::Bearer { secret_ref },
         None => HttpAuth::Header { name: header.clone(), secret_ref },
     };
-    server.config = McpConfig { id: server.config.id, ..McpConfig::http(name, url, auth) };
+    server.config = ManagedServerConfig { id: server.config.id, ..McpConfig::http(name, url, auth) };
     add_secret(&mut server, "auth", bearer.unwrap_or(value));
     Ok(server)
 }
@@ -304,7 +304,7 @@ fn sounds_secret(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::McpServerTransport;
+    use crate::config::ManagedServerTransport;
 
     fn only(text: &str) -> ServerImport {
         let mut found = import(text).expect("a configuration");
@@ -353,7 +353,8 @@ mod tests {
             r#"{"projects": {"/p": {"mcpServers": {"web": {"type": "http", "url": "https://example.org/mcp",
             "headers": {"Authorization": "Bearer abc-def"}}}}}}"#,
         );
-        let McpServerTransport::Http { auth: HttpAuth::Bearer { .. }, .. } = &project.config.transport else {
+        let ManagedServerTransport::Http { auth: HttpAuth::Bearer { .. }, .. } = &project.config.transport
+        else {
             panic!("{project:?}")
         };
         assert_eq!(project.secrets[0].1.reveal(), "abc-def");
@@ -361,7 +362,7 @@ mod tests {
             r#"{"mcpServers": {"x": {"url": "https://example.org/mcp", "headers": {"X-Key": "abc-def"}}}}"#,
         );
         assert!(
-            matches!(&header.config.transport, McpServerTransport::Http { auth: HttpAuth::Header { name, .. }, .. } if name == "X-Key")
+            matches!(&header.config.transport, ManagedServerTransport::Http { auth: HttpAuth::Header { name, .. }, .. } if name == "X-Key")
         );
     }
 

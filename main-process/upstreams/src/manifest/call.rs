@@ -1,10 +1,10 @@
 //! Calls of manifest tools.
 
 use super::{
-    InternalMethods, ManifestTool, ManifestToolTarget, credentials::ResolvedCredentials, folder, proxy,
+    DraftboardMethods, ManifestTool, ManifestToolTarget, credentials::ResolvedCredentials, folder, proxy,
     script::ScriptRun, template::ArgumentTemplate,
 };
-use crate::{actor::ServerDeps, call::ToolAnswer};
+use crate::{actor::ServerDeps, call::ServerToolAnswer};
 use serde_json::{Map, Value, json};
 use shared_protocol::{Refusal, RefusalCode};
 
@@ -13,12 +13,12 @@ const MAX_ANSWER_BYTES: usize = 1 << 20;
 /// The services that a manifest call uses.
 pub(crate) struct ManifestCallDeps<'a> {
     pub(crate) deps: &'a ServerDeps,
-    pub(crate) internal: &'a dyn InternalMethods,
+    pub(crate) internal: &'a dyn DraftboardMethods,
 }
 
 /// The outcome of a manifest call.
 pub(crate) enum ManifestCallOutcome {
-    Answered(ToolAnswer),
+    Answered(ServerToolAnswer),
     /// Forwards the call to this tool of this server, with validated arguments.
     Forward {
         server: String,
@@ -114,7 +114,7 @@ impl ManifestTool {
         Ok(arguments)
     }
 
-    fn answer(&self, value: &Value, clean: impl Fn(&str) -> String) -> Result<ToolAnswer, Refusal> {
+    fn answer(&self, value: &Value, clean: impl Fn(&str) -> String) -> Result<ServerToolAnswer, Refusal> {
         if let Some(Err((field, message))) = self.output.as_ref().map(|output| output.check(value)) {
             let message = format!(
                 "The answer of {} does not match its output schema at {field:?}: {message}",
@@ -137,6 +137,6 @@ impl ManifestTool {
                 format!("The answer of {} is too large to forward", self.exposed),
             ));
         }
-        Ok(ToolAnswer { json, is_error: false })
+        Ok(ServerToolAnswer { json, is_error: false })
     }
 }

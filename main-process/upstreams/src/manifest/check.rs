@@ -1,6 +1,6 @@
 //! Checks manifests without running anything, for `validate` and `manifest check`.
 
-use super::{InternalMethods, ManifestFolder, ManifestReport, ManifestSource, read_manifests};
+use super::{DraftboardMethods, ManifestFolder, ManifestReport, ManifestSource, read_manifests};
 use serde_json::Value;
 use shared_protocol::{Refusal, RefusalCode};
 use std::path::Path;
@@ -12,7 +12,7 @@ pub const INTERNAL_METHODS: [&str; 4] =
 /// Accepts the names of Draftboard's own methods and refuses every call.
 struct MethodNames;
 
-impl InternalMethods for MethodNames {
+impl DraftboardMethods for MethodNames {
     fn has_method(&self, method: &str) -> bool {
         INTERNAL_METHODS.contains(&method)
     }

@@ -104,10 +104,10 @@ impl ManifestToolSpec {
 
 #[derive(Debug)]
 pub(super) enum ManifestImplementation {
-    Internal(InternalSpec),
-    Script(ScriptSpec),
-    Proxy(ProxySpec),
-    Upstream(UpstreamSpec),
+    Internal(InternalImplementationSpec),
+    Script(ScriptImplementationSpec),
+    Proxy(ProxyImplementationSpec),
+    Upstream(ManagedServerImplementationSpec),
 }
 
 /// Selected by `type`; the oldest manifests have none and are internal.
@@ -133,7 +133,7 @@ impl<'de> Deserialize<'de> for ManifestImplementation {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct InternalSpec {
+pub(super) struct InternalImplementationSpec {
     #[serde(default, rename = "module")]
     _module: Option<String>,
     pub(super) methods: BTreeMap<String, String>,
@@ -141,7 +141,7 @@ pub(super) struct InternalSpec {
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct ScriptSpec {
+pub(super) struct ScriptImplementationSpec {
     pub(super) runtime: String,
     pub(super) entrypoint: String,
     #[serde(default)]
@@ -162,7 +162,7 @@ pub(super) struct ScriptToolAction {
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct ProxySpec {
+pub(super) struct ProxyImplementationSpec {
     #[serde(alias = "base_url")]
     pub(super) base_url: String,
     #[serde(default)]
@@ -215,7 +215,7 @@ pub(super) struct ProxyBinding {
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct UpstreamSpec {
+pub(super) struct ManagedServerImplementationSpec {
     /// The slug of the server.
     pub(super) server: String,
     /// Maps the manifest's tool names to the server's own.

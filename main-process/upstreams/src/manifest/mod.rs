@@ -15,7 +15,9 @@ pub(crate) use credentials::CredentialNamespace;
 pub use folder::{ManifestFolder, ManifestSource};
 
 use crate::tools::ToolSchema;
-use format::{ManifestImplementation, ManifestText, ManifestToolSpec, ProxySpec, ScriptSpec};
+use format::{
+    ManifestImplementation, ManifestText, ManifestToolSpec, ProxyImplementationSpec, ScriptImplementationSpec,
+};
 use serde::Serialize;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
@@ -32,7 +34,7 @@ const MAX_TOOL_NAME_CHARS: usize = 64;
 const MAX_TIMEOUT_MS: u64 = 600_000;
 
 /// Methods of Draftboard that manifests of type `internal` can call. No method changes anything.
-pub trait InternalMethods: Send + Sync {
+pub trait DraftboardMethods: Send + Sync {
     fn has_method(&self, method: &str) -> bool;
     fn call(&self, method: &str, arguments: &Value) -> Result<Value, Refusal>;
 }
@@ -98,8 +100,8 @@ pub struct ManifestTool {
 
 enum ManifestToolTarget {
     Internal(String),
-    Script { script: Arc<ScriptSpec>, entrypoint: PathBuf, digest: [u8; 32] },
-    Proxy(Arc<ProxySpec>),
+    Script { script: Arc<ScriptImplementationSpec>, entrypoint: PathBuf, digest: [u8; 32] },
+    Proxy(Arc<ProxyImplementationSpec>),
     Upstream { server: String, tool: String },
 }
 
@@ -130,7 +132,7 @@ pub(crate) struct LoadedManifests {
 /// The context for reading manifests.
 pub(crate) struct ManifestContext<'a> {
     pub(crate) approved: &'a BTreeSet<String>,
-    pub(crate) internal: &'a dyn InternalMethods,
+    pub(crate) internal: &'a dyn DraftboardMethods,
     pub(crate) home: Option<&'a Path>,
 }
 
@@ -138,7 +140,7 @@ pub(crate) struct ManifestContext<'a> {
 /// manifests need no approval here, because they are only inspected.
 pub(crate) fn read_manifests(
     folders: &[ManifestFolder],
-    internal: &dyn InternalMethods,
+    internal: &dyn DraftboardMethods,
 ) -> Vec<ManifestReport> {
     let home = std::env::var_os("HOME").map(PathBuf::from);
     let reading = ManifestContext { approved: &BTreeSet::new(), internal, home: home.as_deref() };
@@ -214,8 +216,8 @@ impl LoadedManifests {
                 report.does.push((tool.name.clone(), tool.does.clone()));
             }
             let refused = match made {
-                Err(HiddenReason::Intended(reason)) => reason,
-                Err(HiddenReason::Mistake(reason)) => {
+                Err(HiddenToolReason::Intended(reason)) => reason,
+                Err(HiddenToolReason::Mistake(reason)) => {
                     report.mistakes.push(text.name.clone());
                     reason
                 }
@@ -259,14 +261,14 @@ impl ManifestReport {
 }
 
 /// The reason a tool is hidden.
-enum HiddenReason {
+enum HiddenToolReason {
     /// Intended by the file, or unsupported by this system.
     Intended(String),
     /// The tool should be offered and has a mistake.
     Mistake(String),
 }
 
-impl From<String> for HiddenReason {
+impl From<String> for HiddenToolReason {
     fn from(reason: String) -> Self {
         Self::Mistake(reason)
     }
@@ -294,9 +296,9 @@ fn parse(bytes: &[u8]) -> Result<ManifestText, String> {
 /// The validated implementation that all tools of a file share.
 enum PreparedImplementation<'a> {
     Internal(&'a BTreeMap<String, String>),
-    Script { script: Arc<ScriptSpec>, entrypoint: PathBuf, digest: [u8; 32] },
-    Proxy(Arc<ProxySpec>),
-    Upstream(&'a format::UpstreamSpec),
+    Script { script: Arc<ScriptImplementationSpec>, entrypoint: PathBuf, digest: [u8; 32] },
+    Proxy(Arc<ProxyImplementationSpec>),
+    Upstream(&'a format::ManagedServerImplementationSpec),
 }
 
 fn prepare<'a>(
@@ -354,10 +356,10 @@ fn build_tool(
     text: &ManifestToolSpec,
     implementation: &PreparedImplementation<'_>,
     reading: &ManifestContext<'_>,
-) -> Result<ManifestTool, HiddenReason> {
+) -> Result<ManifestTool, HiddenToolReason> {
     let ManifestFileContext { manifest, path, origin, hash, keys } = *file;
     if !text.is_exposed() {
-        return Err(HiddenReason::Intended("mcpExpose is not true".to_owned()));
+        return Err(HiddenToolReason::Intended("mcpExpose is not true".to_owned()));
     }
     let exposed = format!("{PREFIX}{}", text.name);
     let legal = text.name.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -365,12 +367,12 @@ fn build_tool(
     if !legal || exposed.len() > MAX_TOOL_NAME_CHARS {
         let reason =
             "name must be a letter followed by letters, digits and underscores, at most 53 characters";
-        return Err(HiddenReason::Mistake(reason.to_owned()));
+        return Err(HiddenToolReason::Mistake(reason.to_owned()));
     }
     let permissions = manifest.requires.permissions.iter().chain(&text.requires.permissions);
     if let Some(needed) = permissions.into_iter().find(|permission| !permission.optional) {
         let reason = format!("it requires the permission {}, which Draftboard does not support", needed.name);
-        return Err(HiddenReason::Intended(reason));
+        return Err(HiddenToolReason::Intended(reason));
     }
     let (target, does) = target(text, implementation, reading)?;
     let schema = |schema: &Value, which: &str| {

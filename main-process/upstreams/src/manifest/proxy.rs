@@ -2,7 +2,7 @@
 //! never displayed.
 
 use super::{
-    format::{AuthStrategy, ProxyAuth, ProxyBinding, ProxySpec},
+    format::{AuthStrategy, ProxyAuth, ProxyBinding, ProxyImplementationSpec},
     template::ArgumentTemplate,
 };
 use crate::http::{HttpClient, HttpError, percent_encode, read};
@@ -19,7 +19,7 @@ const CONNECT: Duration = Duration::from_secs(10);
 pub(super) const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
 /// Returns the problem of the configuration, if any.
-pub(super) fn check(proxy: &ProxySpec) -> Result<(), String> {
+pub(super) fn check(proxy: &ProxyImplementationSpec) -> Result<(), String> {
     let uri: Uri =
         proxy.base_url.parse().map_err(|_| format!("baseUrl {:.100} is not a valid URL", proxy.base_url))?;
     let secure = match uri.scheme_str() {
@@ -47,7 +47,7 @@ pub(super) fn check(proxy: &ProxySpec) -> Result<(), String> {
 }
 
 pub(super) async fn call(
-    proxy: &ProxySpec,
+    proxy: &ProxyImplementationSpec,
     tool: &str,
     template: &ArgumentTemplate<'_>,
     most: usize,
@@ -110,7 +110,7 @@ fn select_path<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
 }
 
 fn request(
-    proxy: &ProxySpec,
+    proxy: &ProxyImplementationSpec,
     binding: &ProxyBinding,
     template: &ArgumentTemplate<'_>,
 ) -> Result<Request<Full<Bytes>>, Refusal> {

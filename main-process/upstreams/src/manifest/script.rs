@@ -1,6 +1,6 @@
 //! Script tools: one process per call with its own environment, one JSON object as input, one JSON value as output.
 
-use super::{format::ScriptSpec, template::ArgumentTemplate};
+use super::{format::ScriptImplementationSpec, template::ArgumentTemplate};
 use crate::{
     launch::{find_program, piped_launch},
     log::ServerLog,
@@ -22,7 +22,7 @@ pub(super) const RUNTIMES: [&str; 6] = ["bash", "sh", "python3", "node", "ruby",
 const DEFAULT_TIMEOUT: u64 = 60_000;
 
 /// Returns the path of the program: absolute, in the home folder, or beside the manifest.
-pub(super) fn entrypoint(script: &ScriptSpec, manifest: &Path, home: Option<&Path>) -> PathBuf {
+pub(super) fn entrypoint(script: &ScriptImplementationSpec, manifest: &Path, home: Option<&Path>) -> PathBuf {
     match script.entrypoint.strip_prefix("~/").zip(home) {
         Some((rest, home)) => home.join(rest),
         None => manifest.parent().unwrap_or(Path::new("/")).join(&script.entrypoint),
@@ -30,7 +30,7 @@ pub(super) fn entrypoint(script: &ScriptSpec, manifest: &Path, home: Option<&Pat
 }
 
 pub(super) struct ScriptRun<'a> {
-    pub(super) script: &'a ScriptSpec,
+    pub(super) script: &'a ScriptImplementationSpec,
     pub(super) entrypoint: &'a Path,
     pub(super) tool: &'a str,
     pub(super) environment: &'a [(OsString, OsString)],

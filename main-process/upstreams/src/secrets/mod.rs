@@ -9,7 +9,7 @@ pub use file::FileSecrets;
 pub use keyring::Keyring;
 pub(crate) use redact::Redactor;
 
-use crate::config::McpConfig;
+use crate::config::ManagedServerConfig;
 use shared_protocol::Refusal;
 use std::{collections::BTreeMap, fmt, path::Path, sync::Arc};
 use uuid::Uuid;
@@ -79,7 +79,10 @@ pub(crate) struct ResolvedSecrets {
 
 impl ResolvedSecrets {
     /// Resolves all secrets of a server, or returns the parts without one.
-    pub(crate) fn resolve(config: &McpConfig, store: &dyn SecretStore) -> Result<Self, UnresolvedSecrets> {
+    pub(crate) fn resolve(
+        config: &ManagedServerConfig,
+        store: &dyn SecretStore,
+    ) -> Result<Self, UnresolvedSecrets> {
         let mut by_reference = BTreeMap::new();
         let mut missing = Vec::new();
         for (part, reference, required) in config.secret_refs() {

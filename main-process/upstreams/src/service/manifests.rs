@@ -1,9 +1,9 @@
 //! Manifest tools of the service.
 
-use super::McpService;
+use super::ManagedServersService;
 use crate::{
     actor::CallProgress,
-    call::ToolAnswer,
+    call::ServerToolAnswer,
     config::ToolPolicy,
     manifest::{
         CredentialNamespace, LoadedManifests, ManifestCallDeps, ManifestCallOutcome, ManifestContext,
@@ -19,7 +19,7 @@ use std::{
 };
 use tokio::sync::mpsc;
 
-impl McpService {
+impl ManagedServersService {
     /// Reloads all manifests, at the start and whenever a file has changed. Running calls continue with the old ones.
     pub fn load_manifests(&self, folders: &[ManifestFolder]) -> Vec<ManifestReport> {
         let approved = self.store.approved_manifests();
@@ -102,7 +102,11 @@ impl McpService {
     }
 
     /// Calls a tool by its exposed name. Dropping the future ends the processes it started.
-    pub async fn call_manifest_tool(&self, exposed: &str, arguments: &Value) -> Result<ToolAnswer, Refusal> {
+    pub async fn call_manifest_tool(
+        &self,
+        exposed: &str,
+        arguments: &Value,
+    ) -> Result<ServerToolAnswer, Refusal> {
         self.call_manifest_tool_with_progress(exposed, arguments, None).await
     }
 
@@ -111,7 +115,7 @@ impl McpService {
         exposed: &str,
         arguments: &Value,
         progress: Option<mpsc::Sender<CallProgress>>,
-    ) -> Result<ToolAnswer, Refusal> {
+    ) -> Result<ServerToolAnswer, Refusal> {
         let tool = self.manifest_tool(exposed)?;
         let hands = ManifestCallDeps { deps: &self.deps, internal: &*self.internal };
         match tool.call(arguments, &hands).await? {

@@ -4,17 +4,19 @@ mod manifests;
 
 use crate::{
     actor::{
-        CallProgress, ServerActorHandle, ServerDeps, ServerOrder, ServerRunState, SharedServerState,
+        CallProgress, ServerActorHandle, ServerActorMsg, ServerDeps, ServerRunState, SharedServerState,
         ToolDefinitions,
     },
-    call::{ServerToolCall, ToolAnswer},
-    config::{self, ConfigStore, McpConfig, McpSource, ToolPolicy, UnreadableConfigEntry},
+    call::{ServerToolAnswer, ServerToolCall},
+    config::{
+        self, ManagedServerConfig, ManagedServerSource, ServerConfigStore, ToolPolicy, UnreadableConfigEntry,
+    },
     launch::inherited_environment,
-    manifest::{InternalMethods, LoadedManifests},
+    manifest::{DraftboardMethods, LoadedManifests},
     secrets::{FileSecrets, Secret, SecretStore, secret_name},
-    status::{McpStatus, ServerStatusDetails},
+    status::{ManagedServerStatus, ServerStatusDetails},
     tools::{
-        ApprovedDefinition, OfferedTool, ToolApprovalState, ToolDefinition, UpstreamTool, exposed_name,
+        ApprovedDefinition, ManagedServerTool, OfferedTool, ToolApprovalState, ToolDefinition, exposed_name,
         split_exposed_name,
     },
 };
@@ -45,7 +47,7 @@ pub const SERVER_BACKOFF: Backoff = Backoff {
 };
 
 /// The paths and services that the MCP service uses.
-pub struct McpServiceSetup {
+pub struct ManagedServersSetup {
     /// `upstreams.json` in the user's configuration folder.
     pub config_file: PathBuf,
     /// The folder for installed packages.
@@ -55,11 +57,11 @@ pub struct McpServiceSetup {
     pub spawner: Arc<dyn ProgramSpawner>,
     pub secrets: Arc<dyn SecretStore>,
     /// The methods of Draftboard that manifests may call.
-    pub internal: Arc<dyn InternalMethods>,
+    pub internal: Arc<dyn DraftboardMethods>,
     pub backoff: Backoff,
 }
 
-impl McpServiceSetup {
+impl ManagedServersSetup {
     /// The default setup: process groups, secrets in a file, and only the internal method `server.status`.
     pub fn new(config_folder: &Path, data: &Path) -> Self {
         Self {
@@ -77,7 +79,7 @@ impl McpServiceSetup {
 /// Provides only `server.status`.
 struct StatusMethodOnly;
 
-impl InternalMethods for StatusMethodOnly {
+impl DraftboardMethods for StatusMethodOnly {
     fn has_method(&self, method: &str) -> bool {
         method == "server.status"
     }
@@ -92,10 +94,10 @@ impl InternalMethods for StatusMethodOnly {
     }
 }
 
-pub struct McpService {
-    store: ConfigStore,
+pub struct ManagedServersService {
+    store: ServerConfigStore,
     deps: Arc<ServerDeps>,
-    internal: Arc<dyn InternalMethods>,
+    internal: Arc<dyn DraftboardMethods>,
     manifests: Mutex<Arc<LoadedManifests>>,
     servers: Mutex<BTreeMap<Uuid, ServerActorHandle>>,
     /// Actors of deleted servers that may still be stopping.
@@ -104,10 +106,10 @@ pub struct McpService {
     runtime: Runtime,
 }
 
-impl McpService {
+impl ManagedServersService {
     /// Opens the service without starting servers; see [`Self::launch_enabled`].
-    pub fn open(setup: McpServiceSetup, runtime: Runtime) -> Result<Self, Refusal> {
-        let store = ConfigStore::open(&setup.config_file)?;
+    pub fn open(setup: ManagedServersSetup, runtime: Runtime) -> Result<Self, Refusal> {
+        let store = ServerConfigStore::open(&setup.config_file)?;
         let surroundings = Arc::new(ServerDeps {
             environment: setup.environment,
             data: setup.data,
@@ -131,7 +133,7 @@ impl McpService {
         Ok(service)
     }
 
-    fn spawn_actor(&self, config: Arc<McpConfig>) {
+    fn spawn_actor(&self, config: Arc<ManagedServerConfig>) {
         let id = config.id;
         let handle = ServerActorHandle::new(config, self.deps.clone(), self.changed.clone(), &self.runtime);
         self.servers().insert(id, handle);
@@ -149,15 +151,15 @@ impl McpService {
 
     // Queries.
 
-    pub fn list(&self) -> Vec<McpConfig> {
+    pub fn list(&self) -> Vec<ManagedServerConfig> {
         self.store.list().iter().map(|config| config.as_ref().clone()).collect()
     }
 
-    pub fn get(&self, id: Uuid) -> Option<McpConfig> {
+    pub fn get(&self, id: Uuid) -> Option<ManagedServerConfig> {
         self.store.get(id).map(|config| config.as_ref().clone())
     }
 
-    pub fn status(&self, id: Uuid) -> Option<McpStatus> {
+    pub fn status(&self, id: Uuid) -> Option<ManagedServerStatus> {
         let config = self.store.get(id)?;
         Some(self.status_of(&config, self.server_state(id)?.state()))
     }
@@ -178,30 +180,32 @@ impl McpService {
         })
     }
 
-    fn status_of(&self, config: &McpConfig, state: ServerRunState) -> McpStatus {
+    fn status_of(&self, config: &ManagedServerConfig, state: ServerRunState) -> ManagedServerStatus {
         match state {
             ServerRunState::Connected(link) => {
                 let tools = self.tools_of(config, &link.definitions());
                 let offered: Vec<String> =
                     tools.iter().filter(|tool| tool.is_offered()).map(|tool| tool.exposed.clone()).collect();
-                let waits = |tool: &&UpstreamTool| tool.approval != ToolApprovalState::Approved;
+                let waits = |tool: &&ManagedServerTool| tool.approval != ToolApprovalState::Approved;
                 if offered.is_empty() && tools.iter().any(|tool| waits(&tool)) {
                     let waiting = tools.iter().filter(waits).map(|tool| tool.exposed.clone()).collect();
-                    return McpStatus::NeedsApproval { tools: waiting };
+                    return ManagedServerStatus::NeedsApproval { tools: waiting };
                 }
-                McpStatus::Running { tools: offered }
+                ManagedServerStatus::Running { tools: offered }
             }
-            ServerRunState::Stopping => McpStatus::Stopping,
-            _ if !config.enabled => McpStatus::Disabled,
-            ServerRunState::Stopped => McpStatus::Stopped,
-            ServerRunState::Starting(phase) => McpStatus::Starting { phase },
+            ServerRunState::Stopping => ManagedServerStatus::Stopping,
+            _ if !config.enabled => ManagedServerStatus::Disabled,
+            ServerRunState::Stopped => ManagedServerStatus::Stopped,
+            ServerRunState::Starting(phase) => ManagedServerStatus::Starting { phase },
             ServerRunState::Backoff { attempt, retry_at, failure } => {
                 let left = retry_at.saturating_duration_since(Instant::now()).as_millis();
                 let retry_in_ms = u64::try_from(left).unwrap_or(u64::MAX);
-                McpStatus::Backoff { attempt, retry_in_ms, message: failure.message }
+                ManagedServerStatus::Backoff { attempt, retry_in_ms, message: failure.message }
             }
-            ServerRunState::NeedsCredentials { missing, .. } => McpStatus::NeedsCredentials { missing },
-            ServerRunState::Failed(failure) => McpStatus::Error { message: failure.message },
+            ServerRunState::NeedsCredentials { missing, .. } => {
+                ManagedServerStatus::NeedsCredentials { missing }
+            }
+            ServerRunState::Failed(failure) => ManagedServerStatus::Error { message: failure.message },
         }
     }
 
@@ -217,7 +221,7 @@ impl McpService {
         for config in self.store.list().iter().filter(|config| config.enabled) {
             if let Some(orders) = self.order_sender(config.id) {
                 // A full queue already contains a start order.
-                let _ = orders.try_send(ServerOrder::Launch);
+                let _ = orders.try_send(ServerActorMsg::Launch);
             }
         }
     }
@@ -225,17 +229,17 @@ impl McpService {
     /// Starts a server. Returns when it runs or with the reason it does not.
     pub async fn start(&self, id: Uuid) -> Result<(), Refusal> {
         self.check_enabled(id)?;
-        self.order(id, ServerOrder::Start).await
+        self.order(id, ServerActorMsg::Start).await
     }
 
     /// Stops a server. Returns when the process and all its children have ended.
     pub async fn stop(&self, id: Uuid) -> Result<(), Refusal> {
-        self.order(id, ServerOrder::Stop).await
+        self.order(id, ServerActorMsg::Stop).await
     }
 
     pub async fn restart(&self, id: Uuid) -> Result<(), Refusal> {
         self.check_enabled(id)?;
-        self.order(id, ServerOrder::Restart).await
+        self.order(id, ServerActorMsg::Restart).await
     }
 
     fn check_enabled(&self, id: Uuid) -> Result<(), Refusal> {
@@ -249,7 +253,7 @@ impl McpService {
     /// Enables or disables a server. When it fails to start, it is disabled again and the reason is returned.
     pub async fn toggle(&self, id: Uuid, enabled: bool) -> Result<(), Refusal> {
         let config = self.get(id).ok_or_else(|| unknown(id))?;
-        self.update(McpConfig { enabled, ..config.clone() })?;
+        self.update(ManagedServerConfig { enabled, ..config.clone() })?;
         if !enabled {
             return self.stop(id).await;
         }
@@ -257,7 +261,7 @@ impl McpService {
         if started.is_err() {
             // Keeps other changes made meanwhile.
             if let Some(current) = self.get(id) {
-                self.update(McpConfig { enabled: config.enabled, ..current })?;
+                self.update(ManagedServerConfig { enabled: config.enabled, ..current })?;
             }
         }
         started
@@ -270,7 +274,7 @@ impl McpService {
         for id in ids {
             let (reply, answer) = oneshot::channel();
             if let Some(orders) = self.order_sender(id)
-                && orders.send(ServerOrder::Stop(reply)).await.is_ok()
+                && orders.send(ServerActorMsg::Stop(reply)).await.is_ok()
             {
                 stopping.push(answer);
             }
@@ -289,7 +293,7 @@ impl McpService {
     async fn order(
         &self,
         id: Uuid,
-        order: impl FnOnce(oneshot::Sender<Result<(), Refusal>>) -> ServerOrder,
+        order: impl FnOnce(oneshot::Sender<Result<(), Refusal>>) -> ServerActorMsg,
     ) -> Result<(), Refusal> {
         let orders = self.order_sender(id).ok_or_else(|| unknown(id))?;
         let (reply, answer) = oneshot::channel();
@@ -301,26 +305,30 @@ impl McpService {
     // Tools.
 
     /// Returns the tools agents can call: approved and enabled tools of running servers, sorted by name.
-    pub fn available_tools(&self) -> Vec<UpstreamTool> {
+    pub fn available_tools(&self) -> Vec<ManagedServerTool> {
         let configs = self.store.list();
-        let mut tools: Vec<UpstreamTool> = configs
+        let mut tools: Vec<ManagedServerTool> = configs
             .iter()
             .flat_map(|config| self.tools(config.id))
-            .filter(UpstreamTool::is_offered)
+            .filter(ManagedServerTool::is_offered)
             .collect();
         tools.sort_by(|a, b| a.exposed.cmp(&b.exposed));
         tools
     }
 
     /// Returns all tools of a running server, including hidden ones.
-    pub fn tools(&self, id: Uuid) -> Vec<UpstreamTool> {
+    pub fn tools(&self, id: Uuid) -> Vec<ManagedServerTool> {
         let found = self.store.get(id).zip(self.server_state(id).and_then(|shared| shared.session()));
         found.map(|(config, link)| self.tools_of(&config, &link.definitions())).unwrap_or_default()
     }
 
-    fn tools_of(&self, config: &McpConfig, definitions: &ToolDefinitions) -> Vec<UpstreamTool> {
+    fn tools_of(
+        &self,
+        config: &ManagedServerConfig,
+        definitions: &ToolDefinitions,
+    ) -> Vec<ManagedServerTool> {
         let approved = self.store.approved(config.id);
-        definitions.values().map(|definition| UpstreamTool::new(config, definition, &approved)).collect()
+        definitions.values().map(|definition| ManagedServerTool::new(config, definition, &approved)).collect()
     }
 
     /// Returns the server of an exposed tool name.
@@ -418,7 +426,7 @@ impl McpService {
         mcp_id: Uuid,
         tool_name: &str,
         arguments: &Value,
-    ) -> Result<ToolAnswer, Refusal> {
+    ) -> Result<ServerToolAnswer, Refusal> {
         self.call_tool_with_progress(mcp_id, tool_name, arguments, None).await
     }
 
@@ -429,7 +437,7 @@ impl McpService {
         tool_name: &str,
         arguments: &Value,
         progress: Option<mpsc::Sender<CallProgress>>,
-    ) -> Result<ToolAnswer, Refusal> {
+    ) -> Result<ServerToolAnswer, Refusal> {
         let config = self.store.get(mcp_id).ok_or_else(|| unknown(mcp_id))?;
         let shared = self.server_state(mcp_id).ok_or_else(|| unknown(mcp_id))?;
         let link = shared.session().ok_or_else(|| not_running(&config))?;
@@ -444,7 +452,7 @@ impl McpService {
     // Configurations.
 
     /// Saves a new server without starting it.
-    pub fn create(&self, config: McpConfig) -> Result<McpConfig, Refusal> {
+    pub fn create(&self, config: ManagedServerConfig) -> Result<ManagedServerConfig, Refusal> {
         self.create_with_secrets(config, &[])
     }
 
@@ -452,10 +460,10 @@ impl McpService {
     /// configuration manually may provide them later.
     fn check_required_secrets(
         &self,
-        config: &McpConfig,
+        config: &ManagedServerConfig,
         secrets: &[(String, Secret)],
     ) -> Result<(), Refusal> {
-        if !matches!(config.source, McpSource::Official { .. }) {
+        if !matches!(config.source, ManagedServerSource::Official { .. }) {
             return Ok(());
         }
         for (part, reference, _) in config.secret_refs().filter(|(_, _, required)| *required) {
@@ -470,7 +478,11 @@ impl McpService {
         Ok(())
     }
 
-    fn save_new(&self, mut config: McpConfig, secrets: &[(String, Secret)]) -> Result<McpConfig, Refusal> {
+    fn save_new(
+        &self,
+        mut config: ManagedServerConfig,
+        secrets: &[(String, Secret)],
+    ) -> Result<ManagedServerConfig, Refusal> {
         config.name = config.name.trim().to_owned();
         config::check(&config)?;
         self.check_required_secrets(&config, secrets)?;
@@ -487,9 +499,9 @@ impl McpService {
     /// Saves a new server with the secrets of an import or a form, all or nothing.
     pub fn create_with_secrets(
         &self,
-        mut config: McpConfig,
+        mut config: ManagedServerConfig,
         secrets: &[(String, Secret)],
-    ) -> Result<McpConfig, Refusal> {
+    ) -> Result<ManagedServerConfig, Refusal> {
         for (part, _) in secrets {
             config.refer_to_own_secret(part);
         }
@@ -506,7 +518,7 @@ impl McpService {
 
     /// Replaces a configuration. A running server restarts when its launch settings changed and stops when it is
     /// disabled.
-    pub fn update(&self, mut config: McpConfig) -> Result<(), Refusal> {
+    pub fn update(&self, mut config: ManagedServerConfig) -> Result<(), Refusal> {
         let current = self.store.get(config.id).ok_or_else(|| unknown(config.id))?;
         config.name = config.name.trim().to_owned();
         config.slug = current.slug.clone();
@@ -548,7 +560,7 @@ impl McpService {
     /// Replaces a configuration and stores the secrets that came with it.
     pub fn update_with_secrets(
         &self,
-        mut config: McpConfig,
+        mut config: ManagedServerConfig,
         secrets: &[(String, Secret)],
     ) -> Result<(), Refusal> {
         for (part, _) in secrets {
@@ -563,7 +575,7 @@ impl McpService {
     }
 
     /// Returns the parts of a configuration whose secret is stored. A keyring may prompt the user first.
-    pub fn secrets_set(&self, config: &McpConfig) -> Result<BTreeSet<String>, Refusal> {
+    pub fn secrets_set(&self, config: &ManagedServerConfig) -> Result<BTreeSet<String>, Refusal> {
         let mut set = BTreeSet::new();
         for (part, reference, _) in config.secret_refs() {
             if self.deps.secrets.get(reference)?.is_some() {
@@ -633,7 +645,7 @@ impl McpService {
         self.servers().get(&id).map(|server| server.shared.clone())
     }
 
-    fn order_sender(&self, id: Uuid) -> Option<mpsc::Sender<ServerOrder>> {
+    fn order_sender(&self, id: Uuid) -> Option<mpsc::Sender<ServerActorMsg>> {
         self.servers().get(&id).map(|server| server.orders.clone())
     }
 
@@ -646,14 +658,14 @@ fn unknown(id: Uuid) -> Refusal {
     Refusal::not_found(format!("Server {id} does not exist"))
 }
 
-fn not_running(config: &McpConfig) -> Refusal {
+fn not_running(config: &ManagedServerConfig) -> Refusal {
     Refusal::unavailable(format!("{} is not running: start it first", config.name))
 }
 
 /// Returns a definition by the server's own tool name or by the exposed one.
 fn find_named<'a>(
     definitions: &'a ToolDefinitions,
-    config: &McpConfig,
+    config: &ManagedServerConfig,
     tool: &str,
 ) -> Result<&'a Arc<ToolDefinition>, Refusal> {
     find_exposed(definitions, config, tool).map_or_else(|| find(definitions, tool), Ok)
@@ -663,7 +675,7 @@ fn find_named<'a>(
 /// one.
 fn find_exposed<'a>(
     definitions: &'a ToolDefinitions,
-    config: &McpConfig,
+    config: &ManagedServerConfig,
     exposed: &str,
 ) -> Option<&'a Arc<ToolDefinition>> {
     let (_, rest) = split_exposed_name(exposed).filter(|(slug, _)| *slug == config.slug)?;

@@ -10,7 +10,7 @@ pub use difference::{DefinitionDifference, differences};
 pub(crate) use name::{exposed_name, split_exposed_name};
 pub(crate) use schema::ToolSchema;
 
-use crate::config::{McpConfig, ToolPolicy};
+use crate::config::{ManagedServerConfig, ToolPolicy};
 use serde::Serialize;
 use serde_json::Value;
 use std::{collections::BTreeMap, sync::Arc};
@@ -31,7 +31,7 @@ pub enum ToolApprovalState {
 
 /// A tool of a server as people and agents see it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct UpstreamTool {
+pub struct ManagedServerTool {
     pub server: Uuid,
     /// The server's own name for it.
     pub name: String,
@@ -75,9 +75,9 @@ impl ToolApprovalState {
     }
 }
 
-impl UpstreamTool {
+impl ManagedServerTool {
     pub(crate) fn new(
-        config: &McpConfig,
+        config: &ManagedServerConfig,
         definition: &ToolDefinition,
         approved: &BTreeMap<String, Arc<ApprovedDefinition>>,
     ) -> Self {

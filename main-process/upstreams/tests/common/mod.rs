@@ -24,12 +24,15 @@ use test_support::{
     KilledOnDrop, PATIENCE, processes as process_table, python_interpreter, try_wait_for_within, wait_until,
     wait_until_async,
 };
-use upstreams::{McpConfig, McpPackageType, McpService, McpServiceSetup, McpStatus, inherited_environment};
+use upstreams::{
+    ManagedServerConfig, ManagedServerStatus, ManagedServersService, ManagedServersSetup, McpPackageType,
+    inherited_environment,
+};
 use uuid::Uuid;
 
 pub struct McpServiceFixture {
     pub folder: TempDir,
-    pub service: Arc<McpService>,
+    pub service: Arc<ManagedServersService>,
     mark: String,
 }
 
@@ -42,31 +45,32 @@ impl McpServiceFixture {
         Self::with(|_| {})
     }
 
-    pub fn with(adapt: impl FnOnce(&mut McpServiceSetup)) -> Self {
+    pub fn with(adapt: impl FnOnce(&mut ManagedServersSetup)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let mark = Uuid::new_v4().to_string();
-        let mut setup = McpServiceSetup::new(&folder.path().join("config"), &folder.path().join("data"));
+        let mut setup = ManagedServersSetup::new(&folder.path().join("config"), &folder.path().join("data"));
         setup.environment = inherited_environment();
         setup.environment.push((MARK.into(), OsString::from(&mark)));
         setup.backoff = quick_backoff();
         adapt(&mut setup);
-        let service = Arc::new(McpService::open(setup, tokio::runtime::Handle::current()).unwrap());
+        let service =
+            Arc::new(ManagedServersService::open(setup, tokio::runtime::Handle::current()).unwrap());
         Self { folder, service, mark }
     }
 
     /// Opens a new service on the same files.
-    pub fn reopened(&self) -> McpService {
+    pub fn reopened(&self) -> ManagedServersService {
         let setup =
-            McpServiceSetup::new(&self.folder.path().join("config"), &self.folder.path().join("data"));
-        McpService::open(setup, tokio::runtime::Handle::current()).unwrap()
+            ManagedServersSetup::new(&self.folder.path().join("config"), &self.folder.path().join("data"));
+        ManagedServersService::open(setup, tokio::runtime::Handle::current()).unwrap()
     }
 
-    pub fn add(&self, config: McpConfig) -> Uuid {
+    pub fn add(&self, config: ManagedServerConfig) -> Uuid {
         self.service.create(config).unwrap().id
     }
 
     /// Starts a server and approves its tools.
-    pub async fn running(&self, config: McpConfig) -> Uuid {
+    pub async fn running(&self, config: ManagedServerConfig) -> Uuid {
         let id = self.add(config);
         self.service
             .start(id)
@@ -87,12 +91,12 @@ impl McpServiceFixture {
         value["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{value}")).to_owned()
     }
 
-    pub fn status(&self, id: Uuid) -> McpStatus {
+    pub fn status(&self, id: Uuid) -> ManagedServerStatus {
         self.service.status(id).unwrap()
     }
 
     /// Waits for a condition and checks it whenever the service reports a change.
-    pub async fn until(&self, what: &str, mut holds: impl FnMut(&McpService) -> bool) {
+    pub async fn until(&self, what: &str, mut holds: impl FnMut(&ManagedServersService) -> bool) {
         let mut changes = self.service.changes();
         let wait = async {
             while !holds(&self.service) {
@@ -149,9 +153,9 @@ pub fn processes_with(variable: &str) -> Vec<String> {
     found.into_iter().map(|pid| process_table::command_line(pid).join(" ")).collect()
 }
 
-pub fn fixture(mode: &str) -> McpConfig {
+pub fn fixture(mode: &str) -> ManagedServerConfig {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/server.py");
-    let mut config = McpConfig::stdio(mode, McpPackageType::Binary, python_interpreter());
+    let mut config = ManagedServerConfig::stdio(mode, McpPackageType::Binary, python_interpreter());
     config.args = vec![script.to_string_lossy().into_owned(), mode.to_owned()];
     config.limits.grace_ms = 400;
     config.limits.handshake_ms = 120_000;
@@ -159,17 +163,17 @@ pub fn fixture(mode: &str) -> McpConfig {
 }
 
 /// A third-party Node server.
-pub fn node_server(folder: &Path, name: &str, arguments: &[&str]) -> McpConfig {
+pub fn node_server(folder: &Path, name: &str, arguments: &[&str]) -> ManagedServerConfig {
     installed(name, &folder.join("node_modules/.bin").join(name), arguments)
 }
 
 /// A third-party Python server.
-pub fn python_server(folder: &Path, name: &str, arguments: &[&str]) -> McpConfig {
+pub fn python_server(folder: &Path, name: &str, arguments: &[&str]) -> ManagedServerConfig {
     installed(name, &folder.join("venv/bin").join(name), arguments)
 }
 
-fn installed(name: &str, program: &Path, arguments: &[&str]) -> McpConfig {
-    let mut config = McpConfig::stdio(name, McpPackageType::Binary, &program.to_string_lossy());
+fn installed(name: &str, program: &Path, arguments: &[&str]) -> ManagedServerConfig {
+    let mut config = ManagedServerConfig::stdio(name, McpPackageType::Binary, &program.to_string_lossy());
     config.args = arguments.iter().map(|&argument| argument.to_owned()).collect();
     config
 }

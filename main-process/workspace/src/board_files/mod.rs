@@ -25,7 +25,7 @@ use shared_protocol::{
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The file of a board when it was last ours.
-pub(super) struct SavedBoard {
+pub(super) struct SavedBoardFile {
     /// The file's name: that of the board, unless the board was renamed since.
     pub(super) file: BoardName,
     /// A state in which the board is as in the file. States share what is equal, so this is cheap to keep.
@@ -33,7 +33,7 @@ pub(super) struct SavedBoard {
 }
 
 /// The file that keeps a board read-only until a person decides.
-struct HeldFile {
+struct HeldBoardFile {
     reason: HeldReason,
     file: BoardName,
     message: String,
@@ -41,18 +41,18 @@ struct HeldFile {
 
 #[derive(Default)]
 pub(super) struct BoardFiles {
-    pub(super) saved: BTreeMap<BoardId, SavedBoard>,
+    pub(super) saved: BTreeMap<BoardId, SavedBoardFile>,
     /// Boards that differ from their file, removed boards among them.
     pub(super) unsaved: BTreeSet<BoardId>,
     /// The newest revision without unsaved boards, as of the first change after it.
     pub(super) last_saved_revision: Revision,
-    held: BTreeMap<BoardId, HeldFile>,
+    held: BTreeMap<BoardId, HeldBoardFile>,
 }
 
 impl BoardFiles {
     /// The files of a folder that is opened for the first time, or none.
     pub(super) fn new(files: Vec<BoardFile>) -> Self {
-        let saved = |file: BoardFile| (file.board, SavedBoard { file: file.name, content: file.content });
+        let saved = |file: BoardFile| (file.board, SavedBoardFile { file: file.name, content: file.content });
         Self { saved: files.into_iter().map(saved).collect(), ..Self::default() }
     }
 
@@ -104,7 +104,7 @@ impl BoardFiles {
         notices.clear(&NoticeTopic::File(file.to_string()));
         self.saved.retain(|_, saved| saved.file != file);
         self.held.retain(|held_board, held| *held_board != board && held.file != file);
-        self.saved.insert(board, SavedBoard { file, content });
+        self.saved.insert(board, SavedBoardFile { file, content });
         if self.is_as_saved(board, snapshot) {
             // The same content with less in memory.
             let content = snapshot.clone();
@@ -134,7 +134,7 @@ impl BoardFiles {
         notices: &mut WorkspaceNotices,
     ) {
         notices.clear(&NoticeTopic::File(file.to_string()));
-        self.held.insert(board, HeldFile { reason, file: file.clone(), message });
+        self.held.insert(board, HeldBoardFile { reason, file: file.clone(), message });
     }
 
     pub(super) fn release_file(&mut self, name: &BoardName) {
@@ -150,7 +150,7 @@ impl BoardFiles {
     }
 
     pub(super) fn held_boards(&self, snapshot: &Snapshot) -> Vec<HeldBoard> {
-        let view = |(board, held): (&BoardId, &HeldFile)| HeldBoard {
+        let view = |(board, held): (&BoardId, &HeldBoardFile)| HeldBoard {
             board: *board,
             name: board_words(snapshot, *board),
             why: held.reason,
@@ -201,7 +201,7 @@ impl BoardFiles {
                     continue;
                 }
             }
-            self.saved.insert(board, SavedBoard { file: name, content });
+            self.saved.insert(board, SavedBoardFile { file: name, content });
         }
         let boards = snapshot.boards().map(|board| board.id).chain(self.saved.keys().copied());
         let differing: Vec<BoardId> = boards.filter(|board| !self.is_as_saved(*board, snapshot)).collect();

@@ -7,14 +7,14 @@ use super::{
         notices::{NoticeTopic, WorkspaceNotices},
         storage::WorkspaceStorage,
     },
-    BoardFiles, SavedBoard,
+    BoardFiles, SavedBoardFile,
 };
 use authority::Snapshot;
 use journal::{Digest, FileError, WorkspacePath, read_board, write_board};
 use shared_protocol::{BoardId, BoardName, Refusal, RefusalCode, messages::HeldReason};
 
 /// A board about to be written.
-struct BoardWrite {
+struct PendingBoardWrite {
     board: BoardId,
     name: BoardName,
     path: WorkspacePath,
@@ -57,7 +57,7 @@ impl BoardSave<'_> {
     }
 
     /// The boards that differ from their file, and the refusal of the first that may not be written.
-    fn writes(&mut self) -> Result<(Vec<BoardWrite>, Option<Refusal>), Refusal> {
+    fn writes(&mut self) -> Result<(Vec<PendingBoardWrite>, Option<Refusal>), Refusal> {
         let boards: Vec<BoardId> =
             self.boards.unsaved.iter().copied().filter(|board| !self.boards.is_held(*board)).collect();
         let (mut writes, mut refused) = (Vec::new(), None);
@@ -66,7 +66,7 @@ impl BoardSave<'_> {
             let path = WorkspacePath::board(&name);
             let text =
                 write_board(&self.snapshot.board_document(board)).map_err(|error| storage_file(&error))?;
-            let write = BoardWrite { board, name, path, text };
+            let write = PendingBoardWrite { board, name, path, text };
             match self.is_written(&write) {
                 Ok(true) => self.note_saved(write),
                 Ok(false) => writes.push(write),
@@ -78,7 +78,10 @@ impl BoardSave<'_> {
 
     /// Whether the file holds the text already. Refused when the file, or the one that the board had before it was renamed,
     /// is not as we left it.
-    fn is_written(&mut self, BoardWrite { board, name, text, .. }: &BoardWrite) -> Result<bool, Refusal> {
+    fn is_written(
+        &mut self,
+        PendingBoardWrite { board, name, text, .. }: &PendingBoardWrite,
+    ) -> Result<bool, Refusal> {
         let before = self.boards.saved.get(board).map(|saved| saved.file.clone()).filter(|file| file != name);
         if let Some(before) = before {
             self.read_ours(*board, &before)?;
@@ -110,8 +113,8 @@ impl BoardSave<'_> {
         Refusal::new(RefusalCode::Conflict, message).hint("Choose which version to keep, then save again.")
     }
 
-    fn write(&mut self, write: BoardWrite) -> Result<(), Refusal> {
-        let BoardWrite { board, name, path, text } = &write;
+    fn write(&mut self, write: PendingBoardWrite) -> Result<(), Refusal> {
+        let PendingBoardWrite { board, name, path, text } = &write;
         let known = self.storage.journal.file_record(path).map_err(|error| storage_error(&error))?;
         let there = self.storage.files.read(path).ok();
         // Checked once more: writing the boards before this one took its time.
@@ -136,10 +139,10 @@ impl BoardSave<'_> {
         Ok(())
     }
 
-    fn note_saved(&mut self, BoardWrite { board, name, .. }: BoardWrite) {
+    fn note_saved(&mut self, PendingBoardWrite { board, name, .. }: PendingBoardWrite) {
         self.notices.clear(&NoticeTopic::File(name.to_string()));
         self.boards.saved.retain(|_, saved| saved.file != name);
-        self.boards.saved.insert(board, SavedBoard { file: name, content: self.snapshot.clone() });
+        self.boards.saved.insert(board, SavedBoardFile { file: name, content: self.snapshot.clone() });
     }
 
     /// Files of boards that were removed or renamed, as long as they are ours. A board that is held was not written under

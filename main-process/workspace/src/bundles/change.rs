@@ -4,7 +4,7 @@ use super::{
     SpecBundles,
     map::{self, MapDrawing},
 };
-use crate::SourceEdits;
+use crate::SourceFileEdits;
 use authority::Snapshot;
 use bundles::{BundleChangePlan, plan};
 use serde_json::{Value, json};
@@ -31,7 +31,7 @@ impl SpecBundles {
         &self,
         plan: &BundleChangePlan,
         snapshot: &Snapshot,
-    ) -> Result<SourceEdits, Refusal> {
+    ) -> Result<SourceFileEdits, Refusal> {
         if !plan.is_possible() {
             let refusal = plan.answer().err();
             let mut refusal = refusal.map_or_else(
@@ -49,7 +49,7 @@ impl SpecBundles {
         let folder = self.folder_of(plan.bundle_id()).ok_or_else(|| {
             Refusal::new(RefusalCode::NotFound, format!("there is no bundle {}", plan.bundle_id()))
         })?;
-        let mut edits = SourceEdits::new();
+        let mut edits = SourceFileEdits::new();
         for edit in plan.edits() {
             let path = SourcePath::parse(format!("{folder}/{}", edit.path()))
                 .map_err(|error| Refusal::new(RefusalCode::BadRequest, error.to_string()))?;

@@ -48,7 +48,7 @@ impl PartialEq for SpecBundles {
 }
 
 /// New texts of a bundle's files, by their paths within it.
-type BundleTexts = Vec<(String, Option<Arc<str>>)>;
+type BundleFileTexts = Vec<(String, Option<Arc<str>>)>;
 
 impl SpecBundles {
     /// The bundles in the folders that the patterns name.
@@ -69,7 +69,7 @@ impl SpecBundles {
             return None;
         }
         let patterns = parse_patterns(patterns);
-        let mut touched: BTreeMap<SourcePath, BundleTexts> = BTreeMap::new();
+        let mut touched: BTreeMap<SourcePath, BundleFileTexts> = BTreeMap::new();
         for change in changes {
             let Change::Source { path, after, .. } = change else { continue };
             for folder in patterns.iter().filter_map(|pattern| folder_in_pattern(pattern, path)) {
@@ -94,7 +94,7 @@ impl SpecBundles {
     }
 
     /// Updates one known bundle. One that cannot be used is loaded again from the start.
-    fn update_bundle(&mut self, folder: &SourcePath, texts: BundleTexts, state: &Snapshot) {
+    fn update_bundle(&mut self, folder: &SourcePath, texts: BundleFileTexts, state: &Snapshot) {
         let Some(place) = self.places.get_mut(folder) else { return };
         place.generation = state.revision().0;
         let bundles = Arc::make_mut(&mut self.loaded);

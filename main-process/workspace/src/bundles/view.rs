@@ -93,7 +93,7 @@ pub(super) fn summaries<'a>(
     found: impl IntoIterator<Item = (&'a Bundle, &'a BundleEntity)>,
 ) -> Vec<EntitySummary> {
     // Counted once per bundle.
-    let mut counted: BTreeMap<&str, Counts<'_>> = BTreeMap::new();
+    let mut counted: BTreeMap<&str, FindingCounts<'_>> = BTreeMap::new();
     let found = found.into_iter().map(|(bundle, entity)| {
         let counts = counted.entry(bundle.id()).or_insert_with(|| counts(bundle));
         let (errors, warnings) =
@@ -111,10 +111,10 @@ pub(super) fn summaries<'a>(
 }
 
 /// Errors and warnings, by type and id.
-type Counts<'a> = BTreeMap<(&'a str, &'a str), (u32, u32)>;
+type FindingCounts<'a> = BTreeMap<(&'a str, &'a str), (u32, u32)>;
 
-fn counts(bundle: &Bundle) -> Counts<'_> {
-    let mut counts = Counts::new();
+fn counts(bundle: &Bundle) -> FindingCounts<'_> {
+    let mut counts = FindingCounts::new();
     for finding in bundle.diagnostics() {
         let Some(entity) = finding.entity_type.as_deref().zip(finding.entity_id.as_deref()) else { continue };
         let (errors, warnings) = counts.entry(entity).or_default();

@@ -2,14 +2,14 @@
 
 use super::{Reviewer, entry};
 use crate::{TimeAndSeed, group::MutationGroup};
-use authority::proposals::{AgentCallOutcome, AgentClient, AgentRequest, StandingApprovalGrant};
+use authority::proposals::{AgentCallOutcome, AgentRequest, CallingClient, StandingApprovalGrant};
 use shared_protocol::{ProposalState, Refusal, review::AuditEvent};
 
 impl MutationGroup<'_> {
     /// Carries out an agent's request on the state of the group. A refusal leaves the group as it was.
     pub fn submit(
         &mut self,
-        client: &AgentClient,
+        client: &CallingClient,
         request: &AgentRequest,
         moment: TimeAndSeed,
     ) -> Result<AgentCallOutcome, Refusal> {
@@ -19,7 +19,7 @@ impl MutationGroup<'_> {
 
     fn execute_agent_request(
         &mut self,
-        client: &AgentClient,
+        client: &CallingClient,
         request: &AgentRequest,
         moment: TimeAndSeed,
     ) -> Result<AgentCallOutcome, Refusal> {

@@ -113,7 +113,7 @@ impl ReviewState {
 
 /// The rows of the queue that a group has changed and not written yet.
 #[derive(Debug, Clone, Default)]
-pub(super) struct PendingReviewRows {
+pub(super) struct UnwrittenReviewRows {
     touched: BTreeSet<ProposalId>,
     forgotten: Vec<ProposalId>,
     pub(super) approvals: bool,
@@ -123,7 +123,7 @@ pub(super) struct PendingReviewRows {
     audit: Vec<AuditEntry>,
 }
 
-impl PendingReviewRows {
+impl UnwrittenReviewRows {
     /// The rows to write, compared with the state before the group.
     pub(super) fn rows<'a>(&self, before: &ReviewState, after: &'a ReviewState) -> ReviewWrite<'a> {
         let row = |id: &ProposalId| {

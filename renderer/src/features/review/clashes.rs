@@ -2,7 +2,7 @@
 
 use super::files::value_ui;
 use crate::widgets::muted_ui;
-use canvas::{ChangeSign, theme::WorkbenchTheme};
+use canvas::{ProposedChangeSign, theme::WorkbenchTheme};
 use egui::{RichText, Ui};
 use shared_protocol::review::{FieldClash, MAX_CLASHES};
 
@@ -10,13 +10,19 @@ pub(super) fn clashes_ui(ui: &mut Ui, theme: &WorkbenchTheme, clashes: &[FieldCl
     for clash in clashes {
         ui.push_id((&clash.subject, &clash.field), |ui| {
             ui.label(RichText::new(format!("{} of {}", clash.field, clash.name)).small());
-            moment_ui(ui, theme, "When it was proposed", ChangeSign::Removed, clash.before.as_deref());
+            moment_ui(
+                ui,
+                theme,
+                "When it was proposed",
+                ProposedChangeSign::Removed,
+                clash.before.as_deref(),
+            );
             let now = match &clash.by {
                 Some(by) => format!("Now, by {by}"),
                 None => "Now".to_owned(),
             };
-            moment_ui(ui, theme, &now, ChangeSign::Changed, clash.now.as_deref());
-            moment_ui(ui, theme, "Proposed", ChangeSign::Added, clash.proposed.as_deref());
+            moment_ui(ui, theme, &now, ProposedChangeSign::Changed, clash.now.as_deref());
+            moment_ui(ui, theme, "Proposed", ProposedChangeSign::Added, clash.proposed.as_deref());
         });
     }
     if clashes.len() >= MAX_CLASHES {
@@ -24,7 +30,13 @@ pub(super) fn clashes_ui(ui: &mut Ui, theme: &WorkbenchTheme, clashes: &[FieldCl
     }
 }
 
-fn moment_ui(ui: &mut Ui, theme: &WorkbenchTheme, words: &str, sign: ChangeSign, value: Option<&str>) {
+fn moment_ui(
+    ui: &mut Ui,
+    theme: &WorkbenchTheme,
+    words: &str,
+    sign: ProposedChangeSign,
+    value: Option<&str>,
+) {
     muted_ui(ui, theme, words);
     value_ui(ui, theme, sign, Some(value.unwrap_or("nothing")));
 }

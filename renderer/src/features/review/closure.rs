@@ -5,7 +5,7 @@ use shared_protocol::{ProposalSubject, review::ProposedElement};
 use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Debug, Default)]
-pub(super) struct ElementClosure {
+pub(super) struct ElementSelectionClosure {
     places: BTreeMap<ProposalSubject, usize>,
     needs: Vec<Vec<usize>>,
     needed_by: Vec<Vec<usize>>,
@@ -14,7 +14,7 @@ pub(super) struct ElementClosure {
     effects: Vec<Vec<usize>>,
 }
 
-impl ElementClosure {
+impl ElementSelectionClosure {
     pub(super) fn from_elements(elements: &[ProposedElement]) -> Self {
         let places: BTreeMap<ProposalSubject, usize> =
             elements.iter().enumerate().map(|(place, element)| (element.subject.clone(), place)).collect();

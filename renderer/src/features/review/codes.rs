@@ -1,4 +1,4 @@
-//! Codes that confirm a decision from a terminal. Only the window shows them, so only a person at the window can read
+//! ConfirmationCodes that confirm a decision from a terminal. Only the window shows them, so only a person at the window can read
 //! them.
 
 use super::words;

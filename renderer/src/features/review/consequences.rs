@@ -23,7 +23,7 @@ use shared_protocol::{
     decisions::ReadConsequences,
     messages::ProblemSeverity,
     proposal::ContentHash,
-    review::{BoardConsequences, CostDelta, FileDelta, ProposalConsequences},
+    review::{BoardConsequences, CostDelta, FileLineCounts, ProposalConsequences},
 };
 
 const MAX_ROWS: usize = 100;
@@ -38,7 +38,7 @@ pub(super) enum ConsequencesState {
     #[default]
     Nothing,
     /// Requested for this content.
-    ProposalArguments(ContentHash),
+    BundleProposalArguments(ContentHash),
     /// Not available for this content.
     Not(ContentHash),
     All(Box<ProposalConsequences>),
@@ -48,7 +48,7 @@ impl ConsequencesState {
     fn is_for(&self, content: ContentHash) -> bool {
         match self {
             Self::Nothing => false,
-            Self::ProposalArguments(hash) | Self::Not(hash) => *hash == content,
+            Self::BundleProposalArguments(hash) | Self::Not(hash) => *hash == content,
             Self::All(all) => all.hash == content,
         }
     }
@@ -70,7 +70,7 @@ impl ProposalReview {
     }
 
     pub(crate) fn without_consequences(&mut self) {
-        if let ConsequencesState::ProposalArguments(hash) = self.consequences {
+        if let ConsequencesState::BundleProposalArguments(hash) = self.consequences {
             self.consequences = ConsequencesState::Not(hash);
         }
     }
@@ -92,11 +92,11 @@ impl ProposalReview {
         self.checks_ui(ui, cx);
         let (id, content) = (self.id(), self.proposal().hash);
         if self.has_changes() && !self.is_followed && !self.consequences.is_for(content) {
-            self.consequences = ConsequencesState::ProposalArguments(content);
+            self.consequences = ConsequencesState::BundleProposalArguments(content);
             cx.request(ReadConsequences { proposal: id }, ReviewReply::Consequences);
         }
         match &self.consequences {
-            ConsequencesState::ProposalArguments(_) => {
+            ConsequencesState::BundleProposalArguments(_) => {
                 drop(muted_ui(ui, cx.view.theme, "Computing costs and files…"))
             }
             ConsequencesState::Not(_) => {
@@ -247,7 +247,7 @@ fn file_ui(
     ui: &mut Ui,
     view: &FrameView<'_>,
     board: &BoardConsequences,
-    file: &FileDelta,
+    file: &FileLineCounts,
     typed: &mut ReviewInput,
 ) {
     let key = (board.board, file.path.clone());

@@ -2,7 +2,7 @@
 //! names their number.
 
 use super::{
-    opened::{DecisionStep, ProposalLook, ProposalReview},
+    opened::{DecisionProgress, ProposalPresentation, ProposalReview},
     trial::scope_ui,
     words,
 };
@@ -26,8 +26,8 @@ pub(super) fn decide_ui(
     ui.set_width(ui.available_width());
     if let Some(why) = decision_blocker {
         // A decision that was begun is not about this state.
-        if opened.deciding != DecisionStep::ProposalArguments {
-            opened.deciding = DecisionStep::Not;
+        if opened.deciding != DecisionProgress::BundleProposalArguments {
+            opened.deciding = DecisionProgress::Not;
         }
         muted_ui(ui, cx.view.theme, why);
     } else {
@@ -40,18 +40,18 @@ pub(super) fn decide_ui(
             scope_ui(ui, cx.view.theme, opened.partial_scope("Plan and consequences are for"));
         }
     }
-    if opened.look == ProposalLook::Edit {
+    if opened.look == ProposalPresentation::Edit {
         return editing_ui(ui, cx.view, opened);
     }
     // Separate ids, so that the keyboard focus does not pass to a button that takes the place of another.
     ui.add_enabled_ui(decision_blocker.is_none(), |ui| match opened.deciding.clone() {
-        DecisionStep::Not | DecisionStep::ProposalArguments => {
+        DecisionProgress::Not | DecisionProgress::BundleProposalArguments => {
             ui.push_id("plain", |ui| plain_ui(ui, cx, opened)).inner
         }
-        DecisionStep::Choosing { fresh } => {
+        DecisionProgress::Choosing { fresh } => {
             ui.push_id("choosing", |ui| choosing_ui(ui, cx, opened, fresh)).inner
         }
-        DecisionStep::Rejecting { reason, fresh } => {
+        DecisionProgress::Rejecting { reason, fresh } => {
             ui.push_id("rejecting", |ui| rejecting_ui(ui, cx, opened, reason, fresh)).inner
         }
     });
@@ -92,7 +92,7 @@ fn accept_ui(ui: &mut Ui, cx: &ReviewContext<'_>, opened: &mut ProposalReview) -
     };
     if accept.clicked() {
         cx.request(AcceptProposal { verdict: opened.verdict() }, ReviewReply::Decided);
-        opened.deciding = DecisionStep::ProposalArguments;
+        opened.deciding = DecisionProgress::BundleProposalArguments;
     }
     accept
 }
@@ -101,12 +101,12 @@ fn plain_ui(ui: &mut Ui, cx: &ReviewContext<'_>, opened: &mut ProposalReview) {
     ui.horizontal_wrapped(|ui| {
         accept_ui(ui, cx, opened);
         if ui.button("Reject…").clicked() {
-            opened.deciding = DecisionStep::Rejecting { reason: String::new(), fresh: true };
+            opened.deciding = DecisionProgress::Rejecting { reason: String::new(), fresh: true };
         }
         let can_edit = opened.proposed.is_some() && opened.proposal().brief.act.is_none();
         let edit = ui.add_enabled(can_edit, Button::new("Edit…"));
         if edit.on_hover_text("Edit the proposal. Your edits are recorded under your name.").clicked() {
-            opened.look = ProposalLook::Edit;
+            opened.look = ProposalPresentation::Edit;
         }
     });
 }
@@ -117,16 +117,16 @@ fn choosing_ui(ui: &mut Ui, cx: &ReviewContext<'_>, opened: &mut ProposalReview,
         let back = ui.button("Decide later");
         if fresh {
             back.request_focus();
-            opened.deciding = DecisionStep::Choosing { fresh: false };
+            opened.deciding = DecisionProgress::Choosing { fresh: false };
         }
         let left = ui.input(|input| input.key_pressed(Key::Escape));
         if (back.clicked() && !fresh) || left {
             back.surrender_focus();
-            opened.deciding = DecisionStep::Not;
+            opened.deciding = DecisionProgress::Not;
         }
         accept_ui(ui, cx, opened);
         if ui.button("Reject…").clicked() {
-            opened.deciding = DecisionStep::Rejecting { reason: String::new(), fresh: true };
+            opened.deciding = DecisionProgress::Rejecting { reason: String::new(), fresh: true };
         }
     });
 }
@@ -158,11 +158,11 @@ fn rejecting_ui(
         let (proposal, version) = (brief.id, brief.version);
         let reason = reason.trim().to_owned();
         cx.request(RejectProposal { proposal, version, reason }, ReviewReply::Decided);
-        opened.deciding = DecisionStep::ProposalArguments;
+        opened.deciding = DecisionProgress::BundleProposalArguments;
     } else if left {
-        opened.deciding = DecisionStep::Not;
+        opened.deciding = DecisionProgress::Not;
     } else {
-        opened.deciding = DecisionStep::Rejecting { reason, fresh: false };
+        opened.deciding = DecisionProgress::Rejecting { reason, fresh: false };
     }
 }
 
@@ -174,6 +174,6 @@ fn editing_ui(ui: &mut Ui, view: &FrameView<'_>, opened: &mut ProposalReview) {
          itself stays as it is.",
     );
     if ui.button("Done editing").clicked() {
-        opened.look = ProposalLook::Overlay;
+        opened.look = ProposalPresentation::Overlay;
     }
 }

@@ -11,7 +11,7 @@ use crate::{
     view::FrameView,
     widgets::{focus_stroke, muted_ui},
 };
-use canvas::{ChangeSign, theme::WorkbenchTheme};
+use canvas::{ProposedChangeSign, theme::WorkbenchTheme};
 use egui::{CornerRadius, Frame, Margin, RichText, TextEdit, Ui};
 use shared_protocol::{ProposalSubject, proposal::ElementChangeKind, review::ProposedElement};
 
@@ -98,8 +98,8 @@ pub(super) fn differences_ui(ui: &mut Ui, theme: &WorkbenchTheme, element: &Prop
     for difference in &element.differences {
         ui.push_id(&difference.field, |ui| {
             muted_ui(ui, theme, difference.field.as_str());
-            value_ui(ui, theme, ChangeSign::Removed, difference.before.as_deref());
-            value_ui(ui, theme, ChangeSign::Added, difference.after.as_deref());
+            value_ui(ui, theme, ProposedChangeSign::Removed, difference.before.as_deref());
+            value_ui(ui, theme, ProposedChangeSign::Added, difference.after.as_deref());
         });
     }
     files_ui(ui, theme, &element.files);

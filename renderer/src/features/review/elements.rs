@@ -1,14 +1,14 @@
 //! The elements of a proposal with their ticks, one row each. Layout changes share one row; the focused element opens
 //! below its row. Rows out of view are not drawn.
 
-use super::{ProposalReview, ReviewInput, header::sign_ui, opened::ProposalLook, words};
+use super::{ProposalReview, ReviewInput, header::sign_ui, opened::ProposalPresentation, words};
 use crate::{
     features::review::{ReviewContext, ReviewMessage},
     view::FrameView,
     widgets::{body_font, focus_ring, muted_ui, paint_disclosure, paint_line, small_font},
 };
 use authority::Snapshot;
-use canvas::{ChangeSign, paint_sign};
+use canvas::{ProposedChangeSign, paint_sign};
 use egui::{Align2, CornerRadius, Galley, Rect, RichText, Role, Sense, Ui, WidgetInfo, pos2, vec2};
 use shared_protocol::text::count_noun;
 use shared_protocol::{
@@ -216,7 +216,7 @@ impl ProposalReview {
             Some(ElementClick::LookAt(subject)) => {
                 let again = self.focus.as_ref() == Some(&subject);
                 self.focus_subject((!again).then(|| subject.clone()));
-                if !again && self.look != ProposalLook::List {
+                if !again && self.look != ProposalPresentation::List {
                     cx.send(ReviewMessage::Jump(subject));
                 }
             }
@@ -288,7 +288,7 @@ impl ProposalReview {
         let tick = child.add_enabled(self.can_tick(), egui::Checkbox::without_text(&mut ticked));
         let tick = tick.accessible_name(format!("Tick {}", element.text));
         let sign = pos2(box_room.right() + 10.0, box_room.center().y);
-        paint_sign(ui.painter(), theme, sign, 6.5, ChangeSign::from_kind(element.kind));
+        paint_sign(ui.painter(), theme, sign, 6.5, ProposedChangeSign::from_kind(element.kind));
         let at = pos2(rect.left() + MARKS, rect.top() + ((ROW - body_font(ui).size) / 2.0 - 3.0).max(2.0));
         let below = at + vec2(0.0, text.size().y + 2.0);
         ui.painter().galley(at, text, theme.text);
@@ -328,7 +328,7 @@ impl ProposalReview {
             if tick.changed() {
                 self.tick_placed(ticked);
             }
-            sign_ui(ui, theme, ChangeSign::Moved, 6.5);
+            sign_ui(ui, theme, ProposedChangeSign::Moved, 6.5);
             let size = vec2(ui.available_width(), ROW);
             let (rect, fold) = ui.allocate_exact_size(size, Sense::click());
             fold.widget_info(|| WidgetInfo::selected(Role::DisclosureTriangle, true, open, text.as_str()));

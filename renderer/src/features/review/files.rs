@@ -2,16 +2,16 @@
 
 use super::header::sign_ui;
 use crate::widgets::muted_ui;
-use canvas::{ChangeSign, theme::WorkbenchTheme};
+use canvas::{ProposedChangeSign, theme::WorkbenchTheme};
 use egui::{CornerRadius, FontId, Frame, Label, Margin, RichText, ScrollArea, TextStyle, TextWrapMode, Ui};
-use shared_protocol::review::FileDelta;
+use shared_protocol::review::FileLineCounts;
 
 /// The height of a text before it scrolls.
 const HEIGHT: f32 = 260.0;
 /// The maximum number of characters of a value without scrolling.
 const SHORT: usize = 600;
 
-pub(super) fn files_ui(ui: &mut Ui, theme: &WorkbenchTheme, files: &[FileDelta]) {
+pub(super) fn files_ui(ui: &mut Ui, theme: &WorkbenchTheme, files: &[FileLineCounts]) {
     for file in files {
         muted_ui(ui, theme, format!("{}  +{} −{}, in full", file.path, file.added, file.removed));
         // The line above shows the file name already.
@@ -43,11 +43,11 @@ pub(super) fn files_ui(ui: &mut Ui, theme: &WorkbenchTheme, files: &[FileDelta])
 }
 
 /// Shows a value with its sign, struck through when it is removed.
-pub(super) fn value_ui(ui: &mut Ui, theme: &WorkbenchTheme, sign: ChangeSign, value: Option<&str>) {
+pub(super) fn value_ui(ui: &mut Ui, theme: &WorkbenchTheme, sign: ProposedChangeSign, value: Option<&str>) {
     let Some(value) = value else { return };
     let text = RichText::new(if value.is_empty() { "empty" } else { value }).monospace();
     let text = match sign {
-        ChangeSign::Removed => text.strikethrough().color(theme.text_muted),
+        ProposedChangeSign::Removed => text.strikethrough().color(theme.text_muted),
         _ => text.color(theme.text),
     };
     let label = |ui: &mut Ui| drop(ui.add(Label::new(text).wrap()));
@@ -58,7 +58,7 @@ pub(super) fn value_ui(ui: &mut Ui, theme: &WorkbenchTheme, sign: ChangeSign, va
             return label(ui);
         }
         framed(ui, theme, |ui| {
-            let salt = if sign == ChangeSign::Removed { "before" } else { "after" };
+            let salt = if sign == ProposedChangeSign::Removed { "before" } else { "after" };
             ScrollArea::vertical()
                 .id_salt(salt)
                 .max_height(HEIGHT)

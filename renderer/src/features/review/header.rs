@@ -6,7 +6,7 @@ use crate::{
     widgets::{muted_ui, small_font},
     wording::{ago, unix_millis},
 };
-use canvas::{ChangeSign, paint_sign, theme::WorkbenchTheme};
+use canvas::{ProposedChangeSign, paint_sign, theme::WorkbenchTheme};
 use egui::{
     Color32, CornerRadius, Frame, Margin, RichText, Role, Sense, Stroke, StrokeKind, Ui, WidgetInfo, vec2,
 };
@@ -42,7 +42,7 @@ pub(super) fn chips_ui(ui: &mut Ui, theme: &WorkbenchTheme, risks: &[Risk]) {
 }
 
 /// Draws a sign inline.
-pub(super) fn sign_ui(ui: &mut Ui, theme: &WorkbenchTheme, sign: ChangeSign, radius: f32) {
+pub(super) fn sign_ui(ui: &mut Ui, theme: &WorkbenchTheme, sign: ProposedChangeSign, radius: f32) {
     let (rect, _) = ui.allocate_exact_size(vec2(radius * 2.0 + 3.0, radius * 2.0 + 3.0), Sense::hover());
     paint_sign(ui.painter(), theme, rect.center(), radius, sign);
 }
@@ -61,7 +61,7 @@ pub(super) fn counts_ui(ui: &mut Ui, theme: &WorkbenchTheme, brief: &ProposalBri
                 (counts.placed, ElementChangeKind::Placed),
             ];
             for (count, kind) in kinds.into_iter().filter(|(count, _)| *count > 0) {
-                sign_ui(ui, theme, ChangeSign::from_kind(kind), 5.5);
+                sign_ui(ui, theme, ProposedChangeSign::from_kind(kind), 5.5);
                 ui.label(RichText::new(count.to_string()).small().color(theme.text_muted));
                 ui.add_space(3.0);
             }

@@ -6,7 +6,7 @@ use crate::{
     view::{FrameView, WindowAction},
     widgets::{focus_ring, muted_ui},
 };
-use canvas::ChangeSign;
+use canvas::ProposedChangeSign;
 use egui::{CornerRadius, Frame, Margin, RichText, Sense, Ui, WidgetInfo, vec2};
 use shared_protocol::{ProposalSubject, review::ProposedElement};
 
@@ -38,7 +38,7 @@ impl ReviewFeature {
                     let placed = opened.layout_changes().count();
                     if placed > 0 {
                         ui.horizontal(|ui| {
-                            header::sign_ui(ui, cx.view.theme, ChangeSign::Moved, 6.5);
+                            header::sign_ui(ui, cx.view.theme, ProposedChangeSign::Moved, 6.5);
                             let what = shared_protocol::text::count_noun(placed, "element");
                             muted_ui(ui, cx.view.theme, format!("moves or resizes {what}"));
                         });
@@ -63,7 +63,7 @@ fn element_ui(
     let theme = view.theme;
     let row = ui.horizontal(|ui| {
         ui.set_min_height(26.0);
-        header::sign_ui(ui, theme, ChangeSign::from_kind(element.kind), 6.5);
+        header::sign_ui(ui, theme, ProposedChangeSign::from_kind(element.kind), 6.5);
         let text = RichText::new(&element.text);
         let text = if opened.is_selected(&element.subject) { text } else { text.color(theme.text_muted) };
         ui.add(egui::Label::new(text).wrap());

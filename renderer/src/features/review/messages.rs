@@ -2,7 +2,7 @@
 
 use super::{
     ReviewFeature,
-    opened::{DecisionStep, ProposalArrival, ProposalLook},
+    opened::{DecisionProgress, ProposalPresentation, ProposalResendReason},
     words,
 };
 use crate::{
@@ -14,7 +14,7 @@ use crate::{
 use egui::Key;
 use shared_protocol::{
     ProposalId, ProposalState, ProposalSubject, Refusal, RefusalCode,
-    decisions::{DecidedProposal, EditProposal, OpenProposal, PlanStart, RevertProposal},
+    decisions::{DecidedProposal, EditProposal, OpenProposal, RevertProposal, ReviewPlanStart},
     messages::AppliedCommand,
     review::{PagePictures, ProposalBrief, ProposalConsequences, ProposalDetails},
 };
@@ -41,7 +41,7 @@ pub(crate) enum ReviewMessage {
     /// Shows the proposed state for a moment.
     Blink,
     ShowPlan,
-    SetLook(ProposalLook),
+    SetLook(ProposalPresentation),
     /// Main sent the proposal that the window shows.
     Changed(Box<ProposalDetails>),
 }
@@ -63,7 +63,7 @@ pub(crate) enum ReviewReply {
     Pages(Result<PagePictures, Refusal>),
     PlanStarted {
         proposal: ProposalId,
-        result: Result<PlanStart, Refusal>,
+        result: Result<ReviewPlanStart, Refusal>,
     },
     /// A request whose effect shows by itself.
     Done(Result<(), Refusal>),
@@ -114,9 +114,9 @@ impl ReviewFeature {
             }
             ReviewMessage::Decide => {
                 if let Some(opened) = &mut self.review
-                    && opened.deciding == DecisionStep::Not
+                    && opened.deciding == DecisionProgress::Not
                 {
-                    opened.deciding = DecisionStep::Choosing { fresh: true };
+                    opened.deciding = DecisionProgress::Choosing { fresh: true };
                 }
                 cx.act(WindowAction::ShowPanel(PanelId::Proposal));
             }
@@ -136,7 +136,7 @@ impl ReviewFeature {
                     self.reveal.everything();
                 }
             }
-            ReviewMessage::Changed(details) => self.show_details(*details, ProposalArrival::News, cx),
+            ReviewMessage::Changed(details) => self.show_details(*details, ProposalResendReason::News, cx),
         }
     }
 
@@ -151,8 +151,8 @@ impl ReviewFeature {
 
     fn jump(&mut self, subject: ProposalSubject, cx: &ReviewContext<'_>) {
         let Some(opened) = &mut self.review else { return };
-        if opened.look == ProposalLook::List {
-            opened.look = ProposalLook::Overlay;
+        if opened.look == ProposalPresentation::List {
+            opened.look = ProposalPresentation::Overlay;
         }
         opened.focus = Some(subject.clone());
         let Some(board) = self.board_of(&subject) else { return };
@@ -168,7 +168,7 @@ impl ReviewFeature {
         let look = opened.look;
         opened.step(forwards);
         if let Some(focus) = opened.focus.clone()
-            && look != ProposalLook::List
+            && look != ProposalPresentation::List
         {
             self.jump(focus, cx);
         }
@@ -179,7 +179,7 @@ impl ReviewFeature {
 
     /// Begins an edit of the proposal, without commands yet, while the reviewer edits it.
     pub(crate) fn begin_edit(&self) -> Option<EditProposal> {
-        let opened = self.review.as_ref().filter(|opened| opened.look == ProposalLook::Edit)?;
+        let opened = self.review.as_ref().filter(|opened| opened.look == ProposalPresentation::Edit)?;
         let details = opened.proposal();
         let (proposal, version, hash) = (details.brief.id, details.brief.version, details.hash);
         Some(EditProposal { proposal, version, hash, commands: Vec::new() })
@@ -187,7 +187,7 @@ impl ReviewFeature {
 
     /// Returns why nothing can be undone now.
     pub(crate) fn refuse_undo(&self) -> Option<Refusal> {
-        self.review.as_ref().filter(|opened| opened.look == ProposalLook::Edit)?;
+        self.review.as_ref().filter(|opened| opened.look == ProposalPresentation::Edit)?;
         let refusal = Refusal::new(RefusalCode::BadRequest, "Edits to a proposal cannot be undone.");
         Some(refusal.hint("Undo applies to the workspace. Finish editing first."))
     }
@@ -195,12 +195,14 @@ impl ReviewFeature {
     /// Takes a response of main.
     pub(crate) fn receive(&mut self, reply: ReviewReply, cx: &ReviewContext<'_>) {
         match reply {
-            ReviewReply::Opened(Ok(details)) => self.show_details(details, ProposalArrival::News, cx),
-            ReviewReply::Rebased(Ok(details)) => self.show_details(details, ProposalArrival::LookedAgain, cx),
-            ReviewReply::Edited(Ok(details)) => self.show_details(details, ProposalArrival::Edited, cx),
+            ReviewReply::Opened(Ok(details)) => self.show_details(details, ProposalResendReason::News, cx),
+            ReviewReply::Rebased(Ok(details)) => {
+                self.show_details(details, ProposalResendReason::LookedAgain, cx)
+            }
+            ReviewReply::Edited(Ok(details)) => self.show_details(details, ProposalResendReason::Edited, cx),
             ReviewReply::Commented(Ok(details)) => {
                 self.finish_comment(true);
-                self.show_details(details, ProposalArrival::News, cx);
+                self.show_details(details, ProposalResendReason::News, cx);
             }
             ReviewReply::Decided(Ok(decided)) => self.handle_decision(decided, cx),
             ReviewReply::History(Ok(older)) => self.receive_history(older),
@@ -214,8 +216,13 @@ impl ReviewFeature {
                     opened.receive_pages(pictures, cx.egui);
                 }
             }
-            ReviewReply::PlanStarted { result: Ok(PlanStart::Started { .. }), .. } => self.finish_plan(true),
-            ReviewReply::PlanStarted { proposal, result: Ok(PlanStart::NeedsValues { board, secrets }) } => {
+            ReviewReply::PlanStarted { result: Ok(ReviewPlanStart::Started { .. }), .. } => {
+                self.finish_plan(true)
+            }
+            ReviewReply::PlanStarted {
+                proposal,
+                result: Ok(ReviewPlanStart::NeedsValues { board, secrets }),
+            } => {
                 self.request_values(proposal, board, secrets);
             }
             ReviewReply::Reverted { result: Ok(_), .. } | ReviewReply::Done(Ok(())) => {}
@@ -267,7 +274,12 @@ impl ReviewFeature {
     }
 
     /// Shows a proposal as it is now.
-    fn show_details(&mut self, details: ProposalDetails, arrival: ProposalArrival, cx: &ReviewContext<'_>) {
+    fn show_details(
+        &mut self,
+        details: ProposalDetails,
+        arrival: ProposalResendReason,
+        cx: &ReviewContext<'_>,
+    ) {
         if self.replace_details(details, arrival, cx) {
             self.go_to_proposal(cx);
         }
@@ -276,7 +288,7 @@ impl ReviewFeature {
         if cx.view.board.is_some_and(|board| snapshot.nodes_on(board).next().is_none()) {
             self.reveal.everything();
         }
-        if arrival != ProposalArrival::News {
+        if arrival != ProposalResendReason::News {
             cx.act(WindowAction::DropNudges);
         }
     }
@@ -300,7 +312,7 @@ impl ReviewFeature {
         let Some(opened) = self.review.as_mut().filter(|opened| opened.id() == brief.id) else { return };
         if brief.needs_decision() {
             // The rest is another version, which may have arrived already. Nothing of it is ticked.
-            opened.deciding = DecisionStep::Not;
+            opened.deciding = DecisionProgress::Not;
             opened.expects_rest = opened.newer_version().is_none();
             opened.show_newer();
             self.redraw(Some(cx.view.workspace));

@@ -36,12 +36,12 @@ pub(crate) mod words;
 
 pub(crate) use codes::codes_ui;
 pub(crate) use messages::{ReviewContext, ReviewMessage, ReviewReply};
-pub(crate) use opened::ProposalLook;
+pub(crate) use opened::ProposalPresentation;
 pub(crate) use proposed::ProposedWorkspace;
 
 use crate::replica::ReplicatedWorkspace;
 use canvas::Canvas;
-use opened::{ProposalArrival, ProposalReview};
+use opened::{ProposalResendReason, ProposalReview};
 use shared_protocol::{
     BoardId, ProposalId, ProposalState, ProposalSubject,
     decisions::CloseProposal,
@@ -118,19 +118,21 @@ impl ReviewFeature {
 
     /// Returns whether a person reviews a proposal, and does not only see the ghosts of a draft.
     pub(crate) fn is_reviewing(&self) -> bool {
-        self.review.as_ref().is_some_and(|opened| !opened.is_followed && opened.look != ProposalLook::Edit)
+        self.review
+            .as_ref()
+            .is_some_and(|opened| !opened.is_followed && opened.look != ProposalPresentation::Edit)
     }
 
-    pub(crate) fn look(&self) -> ProposalLook {
+    pub(crate) fn look(&self) -> ProposalPresentation {
         self.review
             .as_ref()
             .filter(|opened| !opened.is_followed)
-            .map_or(ProposalLook::Overlay, |opened| opened.look)
+            .map_or(ProposalPresentation::Overlay, |opened| opened.look)
     }
 
     /// The proposed state while the reviewer edits it.
     pub(crate) fn edited_workspace(&self) -> Option<&Arc<ProposedWorkspace>> {
-        self.review.as_ref().filter(|opened| opened.look == ProposalLook::Edit)?.proposed.as_ref()
+        self.review.as_ref().filter(|opened| opened.look == ProposalPresentation::Edit)?.proposed.as_ref()
     }
 
     /// Opens a proposal, or keeps it when it is open already.
@@ -161,7 +163,7 @@ impl ReviewFeature {
     fn replace_details(
         &mut self,
         details: ProposalDetails,
-        arrival: ProposalArrival,
+        arrival: ProposalResendReason,
         cx: &ReviewContext<'_>,
     ) -> bool {
         let id = details.brief.id;
@@ -193,7 +195,7 @@ impl ReviewFeature {
     /// Allows another decision after one that failed.
     fn reset_decision(&mut self) {
         if let Some(opened) = &mut self.review {
-            opened.deciding = opened::DecisionStep::Not;
+            opened.deciding = opened::DecisionProgress::Not;
         }
     }
 
@@ -232,9 +234,11 @@ impl ReviewFeature {
             false => ProposedWorkspace::build(workspace, opened.proposal(), self.generation),
         };
         if opened.is_over() {
-            opened.look = ProposalLook::Overlay;
-        } else if proposed.is_none() && matches!(opened.look, ProposalLook::Edit | ProposalLook::SideBySide) {
-            opened.look = ProposalLook::List;
+            opened.look = ProposalPresentation::Overlay;
+        } else if proposed.is_none()
+            && matches!(opened.look, ProposalPresentation::Edit | ProposalPresentation::SideBySide)
+        {
+            opened.look = ProposalPresentation::List;
         }
         opened.proposed = proposed.map(Arc::new);
         match &opened.proposed {

@@ -1,12 +1,12 @@
 //! The open proposal: ticks, confirmations, and whether it is still the version that was shown. Holds the logic of
 //! ticking and deciding; drawing is elsewhere.
 
-use super::{closure::ElementClosure, proposed::ProposedWorkspace, words::sanitise};
+use super::{closure::ElementSelectionClosure, proposed::ProposedWorkspace, words::sanitise};
 use shared_protocol::{
     ProposalId, ProposalState, ProposalSubject,
     proposal::{ElementChangeKind, ProposedAction, ReviewVerdict, Risk},
     review::{ProposalDetails, ProposedElement},
-    terraform::RequestPlanView,
+    terraform::ApplyRequestPlanView,
 };
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -15,7 +15,7 @@ use std::{
 
 /// The presentation of the difference.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum ProposalLook {
+pub(crate) enum ProposalPresentation {
     /// Ghosts drawn over the board.
     #[default]
     Overlay,
@@ -29,7 +29,7 @@ pub(crate) enum ProposalLook {
 
 /// The progress of a decision.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) enum DecisionStep {
+pub(crate) enum DecisionProgress {
     #[default]
     Not,
     /// The choices are open, with the focus on the safe one.
@@ -41,12 +41,12 @@ pub(crate) enum DecisionStep {
         fresh: bool,
     },
     /// The decision was sent and cannot be sent twice.
-    ProposalArguments,
+    BundleProposalArguments,
 }
 
 /// The reason that main sent a proposal that is open already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ProposalArrival {
+pub(crate) enum ProposalResendReason {
     /// Something about it changed.
     News,
     /// The reviewer requested a rebase on the current workspace.
@@ -65,7 +65,7 @@ pub(crate) struct ProposalReview {
     confirmed: BTreeSet<ProposalSubject>,
     /// Elements in list order, most severe first.
     order: Vec<usize>,
-    closure: ElementClosure,
+    closure: ElementSelectionClosure,
     /// The subjects of all elements.
     all: Arc<BTreeSet<ProposalSubject>>,
     pub(crate) focus: Option<ProposalSubject>,
@@ -78,8 +78,8 @@ pub(crate) struct ProposalReview {
     pub(super) rows: super::elements::ElementRowHeights,
     /// The side effect of the last tick, in words.
     pub(crate) note: Option<String>,
-    pub(crate) look: ProposalLook,
-    pub(crate) deciding: DecisionStep,
+    pub(crate) look: ProposalPresentation,
+    pub(crate) deciding: DecisionProgress,
     /// The next version is the rest after a partial acceptance.
     pub(crate) expects_rest: bool,
     pub(crate) proposed: Option<Arc<ProposedWorkspace>>,
@@ -97,7 +97,7 @@ impl ProposalReview {
             selected: Arc::default(),
             confirmed: BTreeSet::new(),
             order: Vec::new(),
-            closure: ElementClosure::default(),
+            closure: ElementSelectionClosure::default(),
             all: Arc::default(),
             focus: None,
             go_to_focus: false,
@@ -105,8 +105,8 @@ impl ProposalReview {
             go_to_gesture: false,
             rows: super::elements::ElementRowHeights::default(),
             note: None,
-            look: ProposalLook::default(),
-            deciding: DecisionStep::default(),
+            look: ProposalPresentation::default(),
+            deciding: DecisionProgress::default(),
             expects_rest: false,
             proposed: None,
             is_followed: false,
@@ -142,7 +142,7 @@ impl ProposalReview {
         let elements = &self.proposal.elements;
         self.order = (0..elements.len()).collect();
         self.order.sort_by_key(|&index| rank(&elements[index]));
-        self.closure = ElementClosure::from_elements(elements);
+        self.closure = ElementSelectionClosure::from_elements(elements);
         self.rows = super::elements::ElementRowHeights::default();
         self.all = Arc::new(elements.iter().map(|element| element.subject.clone()).collect());
     }
@@ -372,44 +372,44 @@ impl ProposalReview {
 
     /// Takes a newer version. The version that is shown is replaced only if it looks the same or the reviewer asked
     /// for the new one.
-    pub(crate) fn receive(&mut self, now: ProposalDetails, arrival: ProposalArrival) {
+    pub(crate) fn receive(&mut self, now: ProposalDetails, arrival: ProposalResendReason) {
         let now = sanitise(now);
         let is_watched = matches!(self.proposal.brief.state, ProposalState::Draft) || self.is_followed;
         // A decided proposal needs no protection against changes.
         let is_over = !now.brief.needs_decision() && now.brief.state != ProposalState::Draft;
         let is_rest = std::mem::take(&mut self.expects_rest);
-        let is_own = arrival != ProposalArrival::News;
+        let is_own = arrival != ProposalResendReason::News;
         if is_own || is_watched || is_over || is_rest || is_same(&self.proposal, &now) {
             self.replace(now, arrival);
         } else {
             self.newer = Some(Box::new(now));
             self.go_to_top = true;
-            self.deciding = DecisionStep::Not;
+            self.deciding = DecisionProgress::Not;
         }
     }
 
     /// Shows the newer version after the reviewer has read the differences.
     pub(crate) fn show_newer(&mut self) {
         if let Some(newer) = self.newer.take() {
-            self.replace(*newer, ProposalArrival::News);
+            self.replace(*newer, ProposalResendReason::News);
         }
     }
 
-    fn replace(&mut self, now: ProposalDetails, arrival: ProposalArrival) {
+    fn replace(&mut self, now: ProposalDetails, arrival: ProposalResendReason) {
         let mut before = std::mem::replace(&mut self.proposal, now);
         if self.applies() {
             // The plan is followed separately, so that a gesture never carries over to another plan.
             self.proposal.plan = before.plan.take();
         }
         self.newer = None;
-        self.deciding = DecisionStep::Not;
+        self.deciding = DecisionProgress::Not;
         self.sort();
         let was_draft = matches!(before.brief.state, ProposalState::Draft);
         let old = elements_by_subject(&before.elements);
         let same = |element: &ProposedElement| old.get(&element.subject).is_some_and(|old| *old == element);
         // The reviewer edited the version that they saw, so all differences are theirs. A stale version was also
         // rebased on changes of others.
-        let was_edited = arrival == ProposalArrival::Edited && before.brief.state == ProposalState::Open;
+        let was_edited = arrival == ProposalResendReason::Edited && before.brief.state == ProposalState::Open;
         // Ticks stay on unchanged elements and on edits of the reviewer. New or changed elements must be read first.
         let kept: BTreeSet<ProposalSubject> = self
             .proposal
@@ -465,7 +465,7 @@ impl ProposalReview {
 
     /// Takes the plan of a request from main. Another plan, or none, clears the gesture, which was about the plan that
     /// was shown.
-    pub(crate) fn follow_plan(&mut self, requests: &[RequestPlanView]) {
+    pub(crate) fn follow_plan(&mut self, requests: &[ApplyRequestPlanView]) {
         if !self.applies() {
             return;
         }
@@ -474,7 +474,7 @@ impl ProposalReview {
         if self.proposal.plan.as_deref() == now {
             return;
         }
-        let hash = |plan: Option<&RequestPlanView>| plan.and_then(RequestPlanView::hash);
+        let hash = |plan: Option<&ApplyRequestPlanView>| plan.and_then(ApplyRequestPlanView::hash);
         if hash(self.proposal.plan.as_deref()) != hash(now) {
             self.clear_gesture();
         }
@@ -484,8 +484,8 @@ impl ProposalReview {
     fn clear_gesture(&mut self) {
         self.confirmed.remove(&ProposalSubject::Act);
         Arc::make_mut(&mut self.selected).remove(&ProposalSubject::Act);
-        if self.deciding != DecisionStep::ProposalArguments {
-            self.deciding = DecisionStep::Not;
+        if self.deciding != DecisionProgress::BundleProposalArguments {
+            self.deciding = DecisionProgress::Not;
         }
     }
 
@@ -508,7 +508,7 @@ impl ProposalReview {
         if brief.expires <= now {
             return Some("The proposal has expired.".to_owned());
         }
-        if self.deciding == DecisionStep::ProposalArguments {
+        if self.deciding == DecisionProgress::BundleProposalArguments {
             return Some("The decision is being saved.".to_owned());
         }
         None

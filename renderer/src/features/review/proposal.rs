@@ -13,7 +13,7 @@ use crate::{
     widgets::{disclosure_ui, empty_state_ui, muted_ui, paint_severity},
     wording::unix_millis,
 };
-use canvas::ChangeSign;
+use canvas::ProposedChangeSign;
 use egui::{CornerRadius, Frame, Margin, Panel, RichText, Sense, Stroke, Ui, vec2};
 use shared_protocol::text::count_noun;
 use shared_protocol::{ProposalState, decisions::RebaseProposal, messages::ProblemSeverity};
@@ -122,7 +122,7 @@ fn changed_ui(ui: &mut Ui, view: &FrameView<'_>, opened: &mut ProposalReview) {
     notice_ui(ui, view, "Changed while you were reviewing", |ui| {
         for (kind, text) in changed.iter().take(MAX_REASONS) {
             ui.horizontal_top(|ui| {
-                header::sign_ui(ui, view.theme, ChangeSign::from_kind(*kind), 5.5);
+                header::sign_ui(ui, view.theme, ProposedChangeSign::from_kind(*kind), 5.5);
                 ui.add(egui::Label::new(RichText::new(text).small()).wrap());
             });
         }

@@ -13,7 +13,8 @@ use crate::{
 };
 use egui::{RichText, Ui};
 use shared_protocol::{
-    messages::ProblemSeverity, proposal::ProposedAction, requests::CancelRun, terraform::RequestPlanState,
+    messages::ProblemSeverity, proposal::ProposedAction, requests::CancelRun,
+    terraform::ApplyRequestPlanState,
 };
 
 /// The explanation of the plan button.
@@ -51,11 +52,11 @@ pub(super) fn plan_ui(ui: &mut Ui, cx: &ReviewContext<'_>, opened: &ProposalRevi
             muted_ui(ui, cx.view.theme, "Not planned yet. Press Plan, read the plan, then decide.");
             button = Some("Plan");
         }
-        Some(RequestPlanState::Needed { reason }) => {
+        Some(ApplyRequestPlanState::Needed { reason }) => {
             warning_ui(ui, cx.view.theme, ProblemSeverity::Warning, &words::line(reason));
             button = Some("Plan");
         }
-        Some(RequestPlanState::Failed { reason }) => {
+        Some(ApplyRequestPlanState::Failed { reason }) => {
             let text = format!("The plan failed: {}", words::line(reason));
             warning_ui(ui, cx.view.theme, ProblemSeverity::Error, &text);
             muted_ui(
@@ -65,7 +66,7 @@ pub(super) fn plan_ui(ui: &mut Ui, cx: &ReviewContext<'_>, opened: &ProposalRevi
             );
             button = Some("Plan again");
         }
-        Some(RequestPlanState::Planning { run }) => {
+        Some(ApplyRequestPlanState::Planning { run }) => {
             ui.horizontal_wrapped(|ui| {
                 ui.label("Planning…");
                 if let Some(run) = run.filter(|_| ui.small_button("Cancel the plan").clicked()) {
@@ -73,7 +74,7 @@ pub(super) fn plan_ui(ui: &mut Ui, cx: &ReviewContext<'_>, opened: &ProposalRevi
                 }
             });
         }
-        Some(RequestPlanState::Ready { counts, changes, .. }) => {
+        Some(ApplyRequestPlanState::Ready { counts, changes, .. }) => {
             if changes.is_empty() {
                 ui.label("No changes: the real resources match the board.");
             } else {

@@ -2,7 +2,7 @@
 
 use super::{
     ReviewFeature,
-    opened::{ProposalLook, ProposalReview},
+    opened::{ProposalPresentation, ProposalReview},
     words,
 };
 use crate::{
@@ -54,7 +54,7 @@ impl ReviewFeature {
 fn title_ui(ui: &mut Ui, view: &FrameView<'_>, opened: &ProposalReview, blinking: bool) {
     let brief = &opened.proposal().brief;
     let what = match (&brief.state, opened.look, blinking) {
-        (_, ProposalLook::Edit, _) => "Editing proposal",
+        (_, ProposalPresentation::Edit, _) => "Editing proposal",
         (_, _, true) => "Board after proposal",
         (ProposalState::Draft, ..) => "Draft",
         _ => "Proposal",
@@ -62,7 +62,7 @@ fn title_ui(ui: &mut Ui, view: &FrameView<'_>, opened: &ProposalReview, blinking
     let text = format!("{what} {} · {}", brief.number, words::title(brief));
     ui.add(egui::Label::new(RichText::new(&text).strong()).truncate()).on_hover_text(&text);
     let here = opened.proposed.as_ref().zip(view.board).and_then(|(proposed, board)| proposed.board(board));
-    let shows_all = blinking || opened.look == ProposalLook::SideBySide;
+    let shows_all = blinking || opened.look == ProposalPresentation::SideBySide;
     if here.is_none() && opened.proposed.is_some() {
         truncated_note_ui(ui, view, "· nothing on this board".to_owned());
     } else if let Some(scope) = opened.partial_scope("· For").filter(|_| shows_all) {
@@ -95,17 +95,17 @@ fn looks_ui(ui: &mut Ui, opened: &mut ProposalReview) -> bool {
     let drawn = opened.proposed.is_some();
     let held = ui
         .add_enabled(
-            drawn && opened.look == ProposalLook::Overlay,
+            drawn && opened.look == ProposalPresentation::Overlay,
             egui::Button::new("Hold to show proposed state"),
         )
         .on_hover_text("Or hold B")
         .is_pointer_button_down_on();
     for (look, word) in [
-        (ProposalLook::List, "List"),
-        (ProposalLook::SideBySide, "Side by side"),
-        (ProposalLook::Overlay, "Overlay"),
+        (ProposalPresentation::List, "List"),
+        (ProposalPresentation::SideBySide, "Side by side"),
+        (ProposalPresentation::Overlay, "Overlay"),
     ] {
-        let can = drawn || look == ProposalLook::List || look == ProposalLook::Overlay;
+        let can = drawn || look == ProposalPresentation::List || look == ProposalPresentation::Overlay;
         let chosen = opened.look == look;
         if ui.add_enabled(can, egui::Button::selectable(chosen, word)).clicked() {
             opened.look = look;

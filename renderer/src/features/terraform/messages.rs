@@ -4,7 +4,7 @@ use super::{TerraformFeature, obstacle::obstacle, panel::TerraformTab, run_dialo
 use crate::{
     frame::{CommandSender, Feature, FeatureContext},
     panel_id::PanelId,
-    terraform_answers::{TerraformAnswers, TerraformBoard, TerraformReply, TerraformWants},
+    terraform_answers::{TerraformAnswers, TerraformBoard, TerraformReply, VisibleTerraformAnswers},
     view::WindowAction,
 };
 use shared_protocol::text::count_noun;
@@ -93,7 +93,7 @@ impl TerraformFeature {
         commands: &CommandSender<Self>,
     ) -> Option<f64> {
         let shows_changes = visible.terraform && self.panel.tab == TerraformTab::Changes;
-        let wants = TerraformWants {
+        let wants = VisibleTerraformAnswers {
             files: visible.terraform || visible.hcl || visible.problems,
             files_at_once: self.queued_run.is_some(),
             plan: shows_changes || self.dialog.is_some(),

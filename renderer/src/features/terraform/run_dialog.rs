@@ -2,7 +2,7 @@
 //! first.
 
 use crate::{
-    dialogs::{ModalLook, ModalOutcome},
+    dialogs::{ModalOutcome, ModalTexts},
     features::terraform::{
         TerraformContext, TerraformFeature, TerraformMessage, obstacle::obstacle, rank, words,
     },
@@ -100,8 +100,8 @@ impl RunDialog {
         })
     }
 
-    fn modal_look(&self) -> ModalLook {
-        ModalLook {
+    fn modal_look(&self) -> ModalTexts {
+        ModalTexts {
             title: match self.operation {
                 TerraformOperation::Apply => "Apply changes",
                 TerraformOperation::ApplyPlan => "Apply the plan",

@@ -6,7 +6,7 @@ mod words;
 
 use crate::{
     main_request::MainRequest,
-    view::{ActionQueue, FrameView, PathPurpose, WindowAction},
+    view::{ActionQueue, FrameView, PickedPathPurpose, WindowAction},
     widgets::{
         body_font, empty_state_ui, focus_ring, list_rows_ui, muted_ui, paint_line, paint_severity,
         search_field_ui, small_font,
@@ -141,7 +141,7 @@ impl AuditPanel {
                 .on_hover_text("Saves all lines to a file that can be verified elsewhere")
                 .clicked()
             {
-                actions.push(WindowAction::AskPath(PathPurpose::ExportAudit));
+                actions.push(WindowAction::AskPath(PickedPathPurpose::ExportAudit));
             }
             let again = ui.add_enabled(self.requested.is_none(), egui::Button::new("Verify again"));
             if again.on_hover_text("Reads the whole log and verifies its hash chain").clicked() {

@@ -3,9 +3,9 @@
 
 use super::{
     AddServerMethod,
-    form::{FormOutcome, ServerFormEditor},
+    form::{ServerFormEditor, ServerFormOutcome},
     import::ServerImportForm,
-    pending_requests::{ServerRequestPurpose, UpstreamsContext},
+    pending_requests::{ManagedServersContext, ServerRequestPurpose},
     registry::RegistrySearch,
 };
 use crate::view::ManagedServerResponse;
@@ -62,7 +62,7 @@ impl AddServerPage {
     }
 
     /// Returns whether the form was cancelled.
-    pub(super) fn show_ui(&mut self, ui: &mut Ui, cx: &UpstreamsContext<'_>) -> bool {
+    pub(super) fn show_ui(&mut self, ui: &mut Ui, cx: &ManagedServersContext<'_>) -> bool {
         ui.scope(|ui| {
             ui.spacing_mut().item_spacing = vec2(4.0, 4.0);
             ui.spacing_mut().button_padding = vec2(8.0, 2.0);
@@ -98,16 +98,16 @@ impl AddServerPage {
         is_left
     }
 
-    fn form_ui(&mut self, ui: &mut Ui, cx: &UpstreamsContext<'_>) -> bool {
+    fn form_ui(&mut self, ui: &mut Ui, cx: &ManagedServersContext<'_>) -> bool {
         let form =
             self.form.get_or_insert_with(|| ServerFormEditor::from_form(&ServerForm::new(PackageKind::Npm)));
         match form.show_ui(ui, cx.view, "Add as disabled", cx.is_open(&ServerRequestPurpose::Add)) {
-            FormOutcome::Nothing => false,
-            FormOutcome::Left => {
+            ServerFormOutcome::Nothing => false,
+            ServerFormOutcome::Left => {
                 self.form = None;
                 true
             }
-            FormOutcome::Filled(form) => {
+            ServerFormOutcome::Filled(form) => {
                 cx.send(AddServer { form }, ServerRequestPurpose::Add, ManagedServerResponse::Added);
                 false
             }

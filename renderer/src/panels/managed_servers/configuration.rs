@@ -1,7 +1,7 @@
 //! The full configuration of a server. Secrets are shown as set or missing, never by value.
 
 use super::{
-    pending_requests::{ServerRequestPurpose, UpstreamsContext},
+    pending_requests::{ManagedServersContext, ServerRequestPurpose},
     secret_field::SecretField,
 };
 use crate::{
@@ -18,7 +18,7 @@ use shared_protocol::{
 /// Returns whether editing was requested.
 pub(super) fn show_ui(
     ui: &mut Ui,
-    cx: &UpstreamsContext<'_>,
+    cx: &ManagedServersContext<'_>,
     details: &ServerDetails,
     typing: &mut SecretField,
 ) -> bool {

@@ -7,13 +7,13 @@ use crate::{
 };
 use authority::{LineChange, compare_lines};
 use egui::{Color32, CornerRadius, Frame, Label, Margin, RichText, Ui};
-use shared_protocol::upstreams::DefinitionChange;
+use shared_protocol::upstreams::ToolDefinitionChange;
 
 /// The maximum numbers of changed parts, and of lines per part, that are displayed.
 const MAX_CHANGED_PARTS: usize = 60;
 const MAX_LINES_PER_PART: usize = 200;
 
-pub(super) fn changes_ui(ui: &mut Ui, view: &FrameView<'_>, changes: &[DefinitionChange]) {
+pub(super) fn changes_ui(ui: &mut Ui, view: &FrameView<'_>, changes: &[ToolDefinitionChange]) {
     for change in changes.iter().take(MAX_CHANGED_PARTS) {
         muted_ui(ui, view.theme, line(&change.path));
         let before = paragraph(change.before.as_deref().unwrap_or_default());

@@ -2,7 +2,7 @@
 
 use crate::wording::line;
 use shared_protocol::upstreams::{
-    AuthForm, LimitsForm, PackageKind, ServerForm, TypedSecret, VariableForm, VariableValue,
+    AuthForm, PackageKind, ServerForm, ServerLimitsForm, TypedSecret, VariableForm, VariableValue,
 };
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,7 +68,7 @@ pub(super) struct ServerDraft {
     pub(super) variables: Vec<DraftVariable>,
     pub(super) folder: String,
     pub(super) trusted: bool,
-    pub(super) limits: LimitsForm,
+    pub(super) limits: ServerLimitsForm,
     registry: Option<(String, String)>,
 }
 

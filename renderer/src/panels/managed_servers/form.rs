@@ -35,7 +35,7 @@ pub(super) struct ServerFormEditor {
 }
 
 /// The result of a frame of the form.
-pub(super) enum FormOutcome {
+pub(super) enum ServerFormOutcome {
     Nothing,
     Left,
     Filled(Box<ServerForm>),
@@ -60,7 +60,7 @@ impl ServerFormEditor {
         view: &FrameView<'_>,
         keep: &str,
         is_busy: bool,
-    ) -> FormOutcome {
+    ) -> ServerFormOutcome {
         ui.spacing_mut().item_spacing.y = 4.0;
         let theme = view.theme;
         let width = ui.available_width().min(MAX_FIELD_WIDTH);
@@ -106,7 +106,7 @@ impl ServerFormEditor {
         });
         ui.add_space(4.0);
         let missing = self.draft.missing_field();
-        let mut verdict = FormOutcome::Nothing;
+        let mut verdict = ServerFormOutcome::Nothing;
         ui.horizontal_wrapped(|ui| {
             let is_ready = missing.is_none() && !is_busy;
             let text = RichText::new(keep);
@@ -119,10 +119,10 @@ impl ServerFormEditor {
             let why = missing.as_deref().unwrap_or("Saving…");
             if keep.on_disabled_hover_text(why).clicked() {
                 self.refused = None;
-                verdict = FormOutcome::Filled(Box::new(self.draft.to_form()));
+                verdict = ServerFormOutcome::Filled(Box::new(self.draft.to_form()));
             }
             if ui.button("Cancel").clicked() {
-                verdict = FormOutcome::Left;
+                verdict = ServerFormOutcome::Left;
             }
             if let Some(missing) = missing {
                 muted_ui(ui, theme, missing);
@@ -284,7 +284,7 @@ fn variables_ui(ui: &mut Ui, view: &FrameView<'_>, variables: &mut Vec<DraftVari
     }
 }
 
-fn limits_ui(ui: &mut Ui, view: &FrameView<'_>, limits: &mut shared_protocol::upstreams::LimitsForm) {
+fn limits_ui(ui: &mut Ui, view: &FrameView<'_>, limits: &mut shared_protocol::upstreams::ServerLimitsForm) {
     let seconds_ui = |ui: &mut Ui, name: &str, milliseconds: &mut u64| {
         let mut seconds = *milliseconds as f64 / 1000.0;
         ui.horizontal(|ui| {

@@ -2,7 +2,7 @@
 
 use super::{
     box_ui, describe, notice_ui,
-    pending_requests::{ServerRequestPurpose, UpstreamsContext},
+    pending_requests::{ManagedServersContext, ServerRequestPurpose},
 };
 use crate::{
     view::{FrameView, ManagedServerResponse},
@@ -62,7 +62,7 @@ impl ServerImportForm {
         (self.waiting, self.refused) = (false, Some(describe(refusal)));
     }
 
-    fn look(&mut self, source: ServerImportInput, cx: &UpstreamsContext<'_>) {
+    fn look(&mut self, source: ServerImportInput, cx: &ManagedServersContext<'_>) {
         (self.preview, self.refused, self.waiting) = (None, None, true);
         self.source = Some(source.clone());
         cx.send(
@@ -72,7 +72,7 @@ impl ServerImportForm {
         );
     }
 
-    pub(super) fn paste_ui(&mut self, ui: &mut Ui, cx: &UpstreamsContext<'_>) -> bool {
+    pub(super) fn paste_ui(&mut self, ui: &mut Ui, cx: &ManagedServersContext<'_>) -> bool {
         muted_ui(
             ui,
             cx.view.theme,
@@ -112,7 +112,7 @@ impl ServerImportForm {
         left
     }
 
-    pub(super) fn programs_ui(&mut self, ui: &mut Ui, cx: &UpstreamsContext<'_>) -> bool {
+    pub(super) fn programs_ui(&mut self, ui: &mut Ui, cx: &ManagedServersContext<'_>) -> bool {
         if !std::mem::replace(&mut self.has_asked, true) {
             cx.send(ListImportSources {}, ServerRequestPurpose::Sources, ManagedServerResponse::Sources);
         }
@@ -160,7 +160,7 @@ impl ServerImportForm {
         left
     }
 
-    fn preview_ui(&mut self, ui: &mut Ui, cx: &UpstreamsContext<'_>) {
+    fn preview_ui(&mut self, ui: &mut Ui, cx: &ManagedServersContext<'_>) {
         if let Some(why) = &self.refused {
             notice_ui(ui, cx.view, ProblemSeverity::Error, why);
         }

@@ -2,7 +2,7 @@
 
 use super::{
     AddServerMethod, ManagedServersPage, ManagedServersPanel, manifest,
-    pending_requests::{ServerAction, UpstreamsContext},
+    pending_requests::{ManagedServersContext, PendingServerAction},
     server, server_status,
 };
 use crate::{
@@ -119,10 +119,10 @@ impl ManagedServersPanel {
         let mut child =
             ui.new_child(egui::UiBuilder::new().max_rect(room).id_salt(&server.id.0).layout(layout));
         child.spacing_mut().button_padding = vec2(6.0, 2.0);
-        let cx = &UpstreamsContext { view, asking: &self.pending };
+        let cx = &ManagedServersContext { view, asking: &self.pending };
         server::switch_ui(&mut child, server, cx);
         let busy = cx.doing(&server.id);
-        if busy.is_none_or(|doing| doing == ServerAction::Enabling) {
+        if busy.is_none_or(|doing| doing == PendingServerAction::Enabling) {
             server::start_stop_ui(&mut child, server, true, cx);
         }
     }

@@ -1,6 +1,6 @@
 //! The error output of a server: loaded incrementally from main, and followed unless a person scrolls away.
 
-use super::pending_requests::{ServerRequestPurpose, UpstreamsContext};
+use super::pending_requests::{ManagedServersContext, ServerRequestPurpose};
 use crate::{view::ManagedServerResponse, widgets::muted_ui, wording::line};
 use egui::{Label, RichText, TextStyle, Ui};
 use shared_protocol::{
@@ -82,7 +82,7 @@ impl ServerLogTab {
         }
     }
 
-    pub(super) fn show_ui(&mut self, ui: &mut Ui, cx: &UpstreamsContext<'_>, server: &ServerBrief) {
+    pub(super) fn show_ui(&mut self, ui: &mut Ui, cx: &ManagedServersContext<'_>, server: &ServerBrief) {
         self.request(ui, server, cx);
         ui.horizontal_wrapped(|ui| {
             ui.checkbox(&mut self.follows.0, "Follow log");
@@ -121,7 +121,7 @@ impl ServerLogTab {
     }
 
     /// Requests the next lines, with a pause after an empty answer.
-    fn request(&mut self, ui: &Ui, server: &ServerBrief, cx: &UpstreamsContext<'_>) {
+    fn request(&mut self, ui: &Ui, server: &ServerBrief, cx: &ManagedServersContext<'_>) {
         let purpose = ServerRequestPurpose::Log(server.id.clone());
         if cx.is_open(&purpose) {
             return;

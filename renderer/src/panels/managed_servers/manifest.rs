@@ -2,7 +2,7 @@
 
 use super::{
     box_ui, notice_ui,
-    pending_requests::{ServerRequestPurpose, UpstreamsContext},
+    pending_requests::{ManagedServersContext, ServerRequestPurpose},
     secret_field::SecretField,
     tool,
 };
@@ -59,7 +59,7 @@ impl ManifestPage {
         }
     }
 
-    pub(super) fn show_ui(&mut self, ui: &mut Ui, cx: &UpstreamsContext<'_>, path: &str) {
+    pub(super) fn show_ui(&mut self, ui: &mut Ui, cx: &ManagedServersContext<'_>, path: &str) {
         let Some(manifest) = cx.view.upstreams.manifests.iter().find(|manifest| manifest.path == path) else {
             return;
         };
@@ -105,7 +105,7 @@ impl ManifestPage {
         });
     }
 
-    fn approval_ui(&mut self, ui: &mut Ui, cx: &UpstreamsContext<'_>, manifest: &ManifestBrief) {
+    fn approval_ui(&mut self, ui: &mut Ui, cx: &ManagedServersContext<'_>, manifest: &ManifestBrief) {
         let Some(hash) = manifest.hash.as_ref().filter(|_| manifest.needs_approval) else { return };
         let theme = cx.view.theme;
         let is_as_seen = self.opened_manifest.as_ref().is_some_and(|(_, seen)| seen.as_ref() == Some(hash));
@@ -132,7 +132,7 @@ impl ManifestPage {
         });
     }
 
-    fn credentials_ui(&mut self, ui: &mut Ui, cx: &UpstreamsContext<'_>, manifest: &ManifestBrief) {
+    fn credentials_ui(&mut self, ui: &mut Ui, cx: &ManagedServersContext<'_>, manifest: &ManifestBrief) {
         let Some(id) = &manifest.id else { return };
         for credential in &manifest.credentials {
             self.secret_field.secret_ui(ui, cx.view, &credential.id, credential.set, |secret| {
@@ -148,7 +148,7 @@ impl ManifestPage {
     }
 }
 
-fn tool_ui(ui: &mut Ui, cx: &UpstreamsContext<'_>, manifest: &ManifestBrief, tool: &ManifestToolBrief) {
+fn tool_ui(ui: &mut Ui, cx: &ManagedServersContext<'_>, manifest: &ManifestBrief, tool: &ManifestToolBrief) {
     let theme = cx.view.theme;
     let name = line(&tool.name);
     box_ui(ui, cx.view, |ui| {

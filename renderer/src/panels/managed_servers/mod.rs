@@ -31,7 +31,7 @@ use crate::{
 };
 use add::AddServerPage;
 use egui::{CornerRadius, Frame, Label, Margin, RichText, Sense, Ui, Vec2, vec2};
-use pending_requests::{PendingServerRequests, ServerRequestPurpose, UpstreamsContext};
+use pending_requests::{ManagedServersContext, PendingServerRequests, ServerRequestPurpose};
 use server::ServerPage;
 use shared_protocol::{
     Refusal,
@@ -113,7 +113,7 @@ impl ManagedServersPanel {
 
     /// The selected page. `alone` adds a button back to the list.
     fn page_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, alone: bool) {
-        let cx = &UpstreamsContext { view, asking: &self.pending };
+        let cx = &ManagedServersContext { view, asking: &self.pending };
         let is_back = alone && ui.button("Back to list").clicked();
         match self.current_page(view.upstreams) {
             ManagedServersPage::List => {

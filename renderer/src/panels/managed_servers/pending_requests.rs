@@ -21,7 +21,7 @@ pub(crate) enum ServerPanelOutcome {
 
 /// A pending action on a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ServerAction {
+pub(super) enum PendingServerAction {
     Enabling,
     Disabling,
     Starting,
@@ -35,7 +35,7 @@ pub(super) enum ServerRequestPurpose {
     Log(ServerId),
     Server {
         id: ServerId,
-        doing: ServerAction,
+        doing: PendingServerAction,
     },
     Update(ServerId),
     Delete(ServerId),
@@ -60,12 +60,12 @@ pub(super) struct PendingServerRequests {
 }
 
 /// The surroundings of a page: the frame and the pending requests.
-pub(super) struct UpstreamsContext<'a> {
+pub(super) struct ManagedServersContext<'a> {
     pub(super) view: &'a FrameView<'a>,
     pub(super) asking: &'a PendingServerRequests,
 }
 
-impl Deref for UpstreamsContext<'_> {
+impl Deref for ManagedServersContext<'_> {
     type Target = PendingServerRequests;
 
     fn deref(&self) -> &Self::Target {
@@ -73,7 +73,7 @@ impl Deref for UpstreamsContext<'_> {
     }
 }
 
-impl UpstreamsContext<'_> {
+impl ManagedServersContext<'_> {
     /// Sends a request or a decision.
     pub(super) fn send<R: Request>(
         &self,
@@ -103,7 +103,7 @@ impl PendingServerRequests {
     }
 
     /// The pending action on a server.
-    pub(super) fn doing(&self, server: &ServerId) -> Option<ServerAction> {
+    pub(super) fn doing(&self, server: &ServerId) -> Option<PendingServerAction> {
         self.open.borrow().values().find_map(|open| match open {
             ServerRequestPurpose::Server { id, doing } if id == server => Some(*doing),
             _ => None,

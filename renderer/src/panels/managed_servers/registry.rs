@@ -4,7 +4,7 @@ use super::{
     box_ui, describe,
     form::ServerFormEditor,
     notice_ui,
-    pending_requests::{ServerRequestPurpose, UpstreamsContext},
+    pending_requests::{ManagedServersContext, ServerRequestPurpose},
 };
 use crate::{
     view::{FrameView, ManagedServerResponse},
@@ -41,7 +41,11 @@ impl RegistrySearch {
     }
 
     /// Returns the form filled in from the selected package.
-    pub(super) fn show_ui(&mut self, ui: &mut Ui, cx: &UpstreamsContext<'_>) -> Option<ServerFormEditor> {
+    pub(super) fn show_ui(
+        &mut self,
+        ui: &mut Ui,
+        cx: &ManagedServersContext<'_>,
+    ) -> Option<ServerFormEditor> {
         let theme = cx.view.theme;
         let field = search_field_ui(ui, theme, &mut self.query, "Name or description", "Search the registry");
         let entered = field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));

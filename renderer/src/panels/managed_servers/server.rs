@@ -8,7 +8,9 @@ use super::{
     is_failing, lines_ui,
     log::ServerLogTab,
     notice_ui,
-    pending_requests::{ServerAction, ServerPanelOutcome, ServerRequestPurpose, UpstreamsContext},
+    pending_requests::{
+        ManagedServersContext, PendingServerAction, ServerPanelOutcome, ServerRequestPurpose,
+    },
     secret_field::SecretField,
     server_status,
     tools::ToolList,
@@ -111,7 +113,7 @@ impl ServerPage {
             ServerRequestPurpose::Server { id, doing } => {
                 let why = describe(&refusal);
                 let why = match doing {
-                    ServerAction::Enabling => format!("The server was disabled again. {why}"),
+                    PendingServerAction::Enabling => format!("The server was disabled again. {why}"),
                     _ => why,
                 };
                 self.refused = Some((id.clone(), why));
@@ -127,7 +129,7 @@ impl ServerPage {
         ServerPanelOutcome::Nothing
     }
 
-    pub(super) fn show_ui(&mut self, ui: &mut Ui, cx: &UpstreamsContext<'_>, id: &ServerId) {
+    pub(super) fn show_ui(&mut self, ui: &mut Ui, cx: &ManagedServersContext<'_>, id: &ServerId) {
         let Some(server) = brief(cx.view, id) else {
             muted_ui(ui, cx.view.theme, "Loading the server…");
             return;
@@ -150,9 +152,9 @@ impl ServerPage {
                     "Save changes",
                     cx.is_open(&ServerRequestPurpose::Update(id.clone())),
                 ) {
-                    form::FormOutcome::Nothing => {}
-                    form::FormOutcome::Left => self.editing = None,
-                    form::FormOutcome::Filled(form) => {
+                    form::ServerFormOutcome::Nothing => {}
+                    form::ServerFormOutcome::Left => self.editing = None,
+                    form::ServerFormOutcome::Filled(form) => {
                         let (decision, purpose) = (
                             UpdateServer { server: id.clone(), form },
                             ServerRequestPurpose::Update(id.clone()),
@@ -193,7 +195,7 @@ impl ServerPage {
         (self.editing, self.tab) = (None, ServerTab::default());
     }
 
-    fn header_ui(&mut self, ui: &mut Ui, cx: &UpstreamsContext<'_>, server: &ServerBrief) {
+    fn header_ui(&mut self, ui: &mut Ui, cx: &ManagedServersContext<'_>, server: &ServerBrief) {
         let theme = cx.view.theme;
         ui.horizontal_wrapped(|ui| {
             ui.spacing_mut().item_spacing = vec2(6.0, 4.0);
@@ -215,7 +217,7 @@ impl ServerPage {
                         control(
                             cx,
                             &server.id,
-                            ServerAction::Starting,
+                            PendingServerAction::Starting,
                             RestartServer { server: server.id.clone() },
                         );
                     }
@@ -240,7 +242,7 @@ impl ServerPage {
     }
 
     /// Boxes that need attention: refusals, start progress, missing secrets, approvals, failures.
-    fn attention_ui(&mut self, ui: &mut Ui, cx: &UpstreamsContext<'_>, server: &ServerBrief) {
+    fn attention_ui(&mut self, ui: &mut Ui, cx: &ManagedServersContext<'_>, server: &ServerBrief) {
         let theme = cx.view.theme;
         if let Some((_, why)) = self.refused.as_ref().filter(|(id, _)| *id == server.id) {
             notice_ui(ui, cx.view, ProblemSeverity::Error, &paragraph(why));
@@ -344,9 +346,9 @@ fn steps_ui(ui: &mut Ui, view: &FrameView<'_>, now: StartPhase) {
 
 /// Starts, stops or disables a server.
 fn control<R: Request<Response = ServerDetails>>(
-    cx: &UpstreamsContext<'_>,
+    cx: &ManagedServersContext<'_>,
     server: &ServerId,
-    doing: ServerAction,
+    doing: PendingServerAction,
     request: R,
 ) where
     WindowRequest: From<R::Frame>,
@@ -356,14 +358,14 @@ fn control<R: Request<Response = ServerDetails>>(
 }
 
 /// The switch. Enabling lets a program run, so it is a decision. Main disables the server again when the start fails.
-pub(super) fn switch_ui(ui: &mut Ui, server: &ServerBrief, cx: &UpstreamsContext<'_>) {
+pub(super) fn switch_ui(ui: &mut Ui, server: &ServerBrief, cx: &ManagedServersContext<'_>) {
     let doing = cx.doing(&server.id);
     let mut on = match doing {
-        Some(ServerAction::Enabling) => true,
-        Some(ServerAction::Disabling) => false,
+        Some(PendingServerAction::Enabling) => true,
+        Some(PendingServerAction::Disabling) => false,
         _ => server.enabled,
     };
-    let is_free = !matches!(doing, Some(ServerAction::Enabling | ServerAction::Disabling));
+    let is_free = !matches!(doing, Some(PendingServerAction::Enabling | PendingServerAction::Disabling));
     let text = RichText::new("On").small();
     let switch = ui.add_enabled(is_free, egui::Checkbox::new(&mut on, text));
     let switch = switch.accessible_name(format!("{} enabled", line(&server.name)));
@@ -377,14 +379,14 @@ pub(super) fn switch_ui(ui: &mut Ui, server: &ServerBrief, cx: &UpstreamsContext
     }
     if on {
         let enable = EnableServer { server: server.id.clone() };
-        control(cx, &server.id, ServerAction::Enabling, enable);
+        control(cx, &server.id, PendingServerAction::Enabling, enable);
     } else {
-        control(cx, &server.id, ServerAction::Disabling, DisableServer { server: server.id.clone() });
+        control(cx, &server.id, PendingServerAction::Disabling, DisableServer { server: server.id.clone() });
     }
 }
 
 /// The next action. `named` adds the server name to the button's accessible name, for use in a list.
-pub(super) fn start_stop_ui(ui: &mut Ui, server: &ServerBrief, named: bool, cx: &UpstreamsContext<'_>) {
+pub(super) fn start_stop_ui(ui: &mut Ui, server: &ServerBrief, named: bool, cx: &ManagedServersContext<'_>) {
     if !server.enabled {
         return;
     }
@@ -399,21 +401,41 @@ pub(super) fn start_stop_ui(ui: &mut Ui, server: &ServerBrief, named: bool, cx: 
         ServerState::Disabled | ServerState::Stopping => {}
         ServerState::Stopped | ServerState::Error | ServerState::NeedsCredentials { .. } => {
             if ui.add_enabled_ui(is_free, |ui| button(ui, "Start")).inner {
-                control(cx, &server.id, ServerAction::Starting, StartServer { server: server.id.clone() });
+                control(
+                    cx,
+                    &server.id,
+                    PendingServerAction::Starting,
+                    StartServer { server: server.id.clone() },
+                );
             }
         }
         ServerState::Backoff { .. } => {
             if ui.add_enabled_ui(is_free, |ui| button(ui, "Try now")).inner {
-                control(cx, &server.id, ServerAction::Starting, RestartServer { server: server.id.clone() });
+                control(
+                    cx,
+                    &server.id,
+                    PendingServerAction::Starting,
+                    RestartServer { server: server.id.clone() },
+                );
             }
             if !named && button(ui, "Stop") {
-                control(cx, &server.id, ServerAction::Stopping, StopServer { server: server.id.clone() });
+                control(
+                    cx,
+                    &server.id,
+                    PendingServerAction::Stopping,
+                    StopServer { server: server.id.clone() },
+                );
             }
         }
         // Also during a start, because the start itself may hang.
         ServerState::Starting(_) | ServerState::Running | ServerState::NeedsApproval => {
             if button(ui, "Stop") {
-                control(cx, &server.id, ServerAction::Stopping, StopServer { server: server.id.clone() });
+                control(
+                    cx,
+                    &server.id,
+                    PendingServerAction::Stopping,
+                    StopServer { server: server.id.clone() },
+                );
             }
         }
     }

@@ -3,7 +3,7 @@
 
 use super::{
     definition_diff::changes_ui,
-    pending_requests::{ServerAction, ServerRequestPurpose, UpstreamsContext},
+    pending_requests::{ManagedServersContext, PendingServerAction, ServerRequestPurpose},
     tool_call::ToolCallForm,
 };
 use crate::{
@@ -36,7 +36,7 @@ pub(super) fn pin(tool: &ToolView) -> (String, String) {
 }
 
 /// The open tool and its unfinished input.
-pub(super) struct OpenTool {
+pub(super) struct OpenToolPage {
     /// The name and hash when the tool was opened. An approval applies to that definition.
     pub(super) opened_definition: (String, String),
     pub(super) exposed: String,
@@ -45,7 +45,7 @@ pub(super) struct OpenTool {
     times: Option<(u64, u64)>,
 }
 
-impl OpenTool {
+impl OpenToolPage {
     fn from_view(tool: &ToolView) -> Self {
         Self {
             opened_definition: pin(tool),
@@ -66,11 +66,11 @@ fn approval_words(approval: &ToolApproval) -> &'static str {
 
 pub(super) fn tool_ui(
     ui: &mut Ui,
-    cx: &UpstreamsContext<'_>,
+    cx: &ManagedServersContext<'_>,
     details: &ServerDetails,
     tool: &ToolView,
     is_wide: bool,
-    open: &mut Option<OpenTool>,
+    open: &mut Option<OpenToolPage>,
 ) {
     ui.push_id(&tool.name, |ui| {
         let is_approved = tool.approval == ToolApproval::Approved;
@@ -125,7 +125,7 @@ fn row_ui(
     view: &FrameView<'_>,
     tool: &ToolView,
     has_controls: bool,
-    open: &mut Option<OpenTool>,
+    open: &mut Option<OpenToolPage>,
 ) -> Option<Rect> {
     let theme = view.theme;
     let (rect, row) = ui.allocate_exact_size(vec2(ui.available_width(), ROW_HEIGHT), Sense::click());
@@ -133,7 +133,7 @@ fn row_ui(
         row.scroll_to_me(None);
     }
     if row.clicked() {
-        *open = if open.is_some() { None } else { Some(OpenTool::from_view(tool)) };
+        *open = if open.is_some() { None } else { Some(OpenToolPage::from_view(tool)) };
     }
     if !ui.is_rect_visible(rect) {
         return None;
@@ -170,7 +170,7 @@ fn row_ui(
 }
 
 /// The switch and the policy of a tool.
-fn controls_ui(ui: &mut Ui, details: &ServerDetails, tool: &ToolView, cx: &UpstreamsContext<'_>) {
+fn controls_ui(ui: &mut Ui, details: &ServerDetails, tool: &ToolView, cx: &ManagedServersContext<'_>) {
     let name = line(&tool.name);
     let (mut enabled, mut policy) = (tool.enabled, tool.policy);
     policy_ui(ui, &name, &mut policy);
@@ -178,7 +178,8 @@ fn controls_ui(ui: &mut Ui, details: &ServerDetails, tool: &ToolView, cx: &Upstr
     switch.accessible_name(format!("{name} offered to agents"));
     if (enabled, policy) != (tool.enabled, tool.policy) {
         let server = details.brief.id.clone();
-        let purpose = ServerRequestPurpose::Server { id: server.clone(), doing: ServerAction::Deciding };
+        let purpose =
+            ServerRequestPurpose::Server { id: server.clone(), doing: PendingServerAction::Deciding };
         let decision = SetTool {
             server,
             tool: tool.name.clone(),
@@ -194,7 +195,7 @@ fn controls_ui(ui: &mut Ui, details: &ServerDetails, tool: &ToolView, cx: &Upstr
 /// The timeouts of the tool, which default to those of its server.
 fn times_ui(
     ui: &mut Ui,
-    cx: &UpstreamsContext<'_>,
+    cx: &ManagedServersContext<'_>,
     details: &ServerDetails,
     tool: &ToolView,
     times: &mut Option<(u64, u64)>,
@@ -225,7 +226,8 @@ fn times_ui(
     if let Some((idle_ms, total_ms)) = decided {
         *times = None;
         let server = details.brief.id.clone();
-        let purpose = ServerRequestPurpose::Server { id: server.clone(), doing: ServerAction::Deciding };
+        let purpose =
+            ServerRequestPurpose::Server { id: server.clone(), doing: PendingServerAction::Deciding };
         let (enabled, policy) = (tool.enabled, tool.policy);
         let tool = tool.name.clone();
         let decision = SetTool { server, tool, enabled, policy, idle_ms, total_ms };
@@ -323,14 +325,14 @@ fn hint_words(hint: &str) -> String {
 /// The approve and withdraw buttons. Returns whether a person confirmed that they reviewed a newer definition.
 fn decide_ui(
     ui: &mut Ui,
-    cx: &UpstreamsContext<'_>,
+    cx: &ManagedServersContext<'_>,
     details: &ServerDetails,
     tool: &ToolView,
     is_as_seen: bool,
 ) -> bool {
     let theme = cx.view.theme;
     let server = details.brief.id.clone();
-    let purpose = ServerRequestPurpose::Server { id: server.clone(), doing: ServerAction::Deciding };
+    let purpose = ServerRequestPurpose::Server { id: server.clone(), doing: PendingServerAction::Deciding };
     if tool.approval == ToolApproval::Approved {
         let withdraw = ui.button("Withdraw approval");
         if withdraw.on_hover_text("Hides the tool from agents until it is approved again").clicked() {

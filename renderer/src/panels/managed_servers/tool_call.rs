@@ -3,7 +3,7 @@
 
 use super::{
     describe, notice_ui,
-    pending_requests::{ServerRequestPurpose, UpstreamsContext},
+    pending_requests::{ManagedServersContext, ServerRequestPurpose},
 };
 use crate::{
     view::{FrameView, ManagedServerResponse},
@@ -37,7 +37,7 @@ impl ToolCallForm {
         self.result = Some(result.map_err(describe));
     }
 
-    pub(super) fn show_ui(&mut self, ui: &mut Ui, cx: &UpstreamsContext<'_>, tool: &ToolView) {
+    pub(super) fn show_ui(&mut self, ui: &mut Ui, cx: &ManagedServersContext<'_>, tool: &ToolView) {
         if !disclosure_ui(ui, cx.view.theme, "Try it…", None, &mut self.is_open) {
             return;
         }

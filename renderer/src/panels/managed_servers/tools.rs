@@ -2,7 +2,7 @@
 
 use super::{
     box_ui,
-    pending_requests::{ServerAction, ServerRequestPurpose, UpstreamsContext},
+    pending_requests::{ManagedServersContext, PendingServerAction, ServerRequestPurpose},
     tool,
 };
 use crate::{
@@ -28,7 +28,7 @@ pub(super) struct ToolList {
     query: String,
     only_waiting: bool,
     /// The open tool.
-    open: Option<tool::OpenTool>,
+    open: Option<tool::OpenToolPage>,
     /// The new tools under review, each with the hash of the definition shown.
     look: Option<Vec<(String, String)>>,
     /// Starts the review when the tools are loaded.
@@ -47,7 +47,7 @@ impl ToolList {
         }
     }
 
-    pub(super) fn show_ui(&mut self, ui: &mut Ui, cx: &UpstreamsContext<'_>, details: &ServerDetails) {
+    pub(super) fn show_ui(&mut self, ui: &mut Ui, cx: &ManagedServersContext<'_>, details: &ServerDetails) {
         let theme = cx.view.theme;
         if details.tools.is_empty() {
             let text = if details.brief.state.is_connected() {
@@ -103,7 +103,7 @@ impl ToolList {
     }
 
     /// The review: the full definitions of all new tools, with the approval at the end.
-    fn look_ui(&mut self, ui: &mut Ui, cx: &UpstreamsContext<'_>, details: &ServerDetails) {
+    fn look_ui(&mut self, ui: &mut Ui, cx: &ManagedServersContext<'_>, details: &ServerDetails) {
         let theme = cx.view.theme;
         let look = self.look.take().unwrap_or_default();
         let now = |(name, hash): &(String, String)| -> Option<&ToolView> {
@@ -136,7 +136,8 @@ impl ToolList {
         if !shown.is_empty() && ui.add_enabled(is_free, button).clicked() {
             let server = details.brief.id.clone();
             let tools = shown.iter().map(|tool| tool::pin(tool)).collect();
-            let purpose = ServerRequestPurpose::Server { id: server.clone(), doing: ServerAction::Deciding };
+            let purpose =
+                ServerRequestPurpose::Server { id: server.clone(), doing: PendingServerAction::Deciding };
             cx.send(ApproveTools { server, tools }, purpose, ManagedServerResponse::Server);
             is_left = true;
         }

@@ -28,7 +28,7 @@ pub(super) fn duplicate(
     for ((board, parent), roots) in by_parent {
         let board = draft.resolve_board(&board.into())?;
         let fragment = draft.state.copy_fragment(&roots);
-        insert(draft, &board, parent, &fragment, PasteShift::By(offset))?;
+        insert(draft, &board, parent, &fragment, PastePosition::By(offset))?;
     }
     match roots[..] {
         [root] => Ok(format!("Duplicate {}", draft.node(root)?.name)),
@@ -73,7 +73,7 @@ pub(super) fn paste(
     }
     at.map_or(Ok(()), place::check_point)?;
     check_fragment(draft, &fragment.0)?;
-    insert(draft, &board, parent, &fragment.0, PasteShift::To(at))?;
+    insert(draft, &board, parent, &fragment.0, PastePosition::To(at))?;
     Ok(format!("Paste {}", count_noun(fragment.0.nodes.len(), "node")))
 }
 
@@ -99,7 +99,7 @@ fn check_fragment(draft: &CommandDraft, fragment: &GraphDocument) -> Result<(), 
 
 /// The position of the copies.
 #[derive(Clone, Copy)]
-enum PasteShift {
+enum PastePosition {
     By(BoardPoint),
     /// Puts the top left of all copies at the point, or into free space when there is none.
     To(Option<BoardPoint>),
@@ -110,7 +110,7 @@ fn insert(
     board: &Board,
     parent: Option<NodeId>,
     fragment: &GraphDocument,
-    shift: PasteShift,
+    shift: PastePosition,
 ) -> Result<(), Refusal> {
     let copies: BTreeMap<NodeId, NodeId> =
         fragment.nodes.iter().map(|node| node.id).map(|id| (id, draft.new_node_id())).collect();
@@ -165,15 +165,15 @@ fn insert(
 
 fn delta(
     draft: &CommandDraft,
-    room: crate::occupancy::ContentScope,
+    room: crate::occupancy::ContainerScope,
     extent: Option<Placement>,
-    shift: PasteShift,
+    shift: PastePosition,
 ) -> BoardPoint {
     let extent = extent.unwrap_or(Placement { x: 0, y: 0, w: 16, h: 16 });
     let to = match shift {
-        PasteShift::By(offset) => return offset,
-        PasteShift::To(Some(at)) => at,
-        PasteShift::To(None) => {
+        PastePosition::By(offset) => return offset,
+        PastePosition::To(Some(at)) => at,
+        PastePosition::To(None) => {
             let size = shared_protocol::registry::NodeSize { w: extent.w, h: extent.h };
             layout::find_free_place(&draft.state, room, size, Some(extent.origin()))
         }

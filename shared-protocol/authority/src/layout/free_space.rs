@@ -4,7 +4,7 @@ use super::{GAP, HEADER, PADDING};
 use crate::{
     Snapshot,
     decide::CommandDraft,
-    occupancy::{self, ContentScope},
+    occupancy::{self, ContainerScope},
 };
 use shared_protocol::{
     BoardPoint, NodeId, Placement, Refusal, RefusalCode,
@@ -28,14 +28,14 @@ pub(crate) fn clamp_to_content(parent: Option<NodeId>, at: BoardPoint) -> BoardP
     }
 }
 
-fn is_free(snapshot: &Snapshot, room: ContentScope, area: Placement) -> bool {
+fn is_free(snapshot: &Snapshot, room: ContainerScope, area: Placement) -> bool {
     let wide = area.expand(GAP / 2);
     let mut near = snapshot.occupancy.candidates(room, wide).into_iter();
     !near.any(|node| snapshot.placement(node).is_some_and(|other| other.overlaps(wide)))
 }
 
 /// Whether another node overlaps the area.
-pub(crate) fn is_occupied(snapshot: &Snapshot, room: ContentScope, own: NodeId, area: Placement) -> bool {
+pub(crate) fn is_occupied(snapshot: &Snapshot, room: ContainerScope, own: NodeId, area: Placement) -> bool {
     let mut near = snapshot.occupancy.candidates(room, area).into_iter().filter(|node| *node != own);
     near.any(|node| snapshot.placement(node).is_some_and(|other| other.overlaps(area)))
 }
@@ -43,7 +43,7 @@ pub(crate) fn is_occupied(snapshot: &Snapshot, room: ContentScope, own: NodeId, 
 /// Finds free space of this size, as near as possible to the wanted place, else beside the newest content.
 pub(crate) fn find_free_place(
     snapshot: &Snapshot,
-    room: ContentScope,
+    room: ContainerScope,
     size: NodeSize,
     wanted: Option<BoardPoint>,
 ) -> BoardPoint {
@@ -77,14 +77,14 @@ fn ring_cells(ring: i32) -> impl Iterator<Item = (i32, i32)> {
     cells.into_iter()
 }
 
-fn beside_content(snapshot: &Snapshot, room: ContentScope) -> BoardPoint {
+fn beside_content(snapshot: &Snapshot, room: ContainerScope) -> BoardPoint {
     match snapshot.occupancy.rightmost_node(room).and_then(|node| snapshot.placement(node)) {
         Some(placement) => BoardPoint { x: placement.x, y: placement.bottom() + GAP },
         None => BoardPoint { x: PADDING, y: HEADER },
     }
 }
 
-fn below_content(snapshot: &Snapshot, room: ContentScope) -> BoardPoint {
+fn below_content(snapshot: &Snapshot, room: ContainerScope) -> BoardPoint {
     let bottom = snapshot
         .children(room.0, room.1)
         .filter_map(|child| snapshot.placement(child))

@@ -3,7 +3,7 @@
 
 use super::{
     overlay::{ProposalOverlay, stale_refusal},
-    queue::{AgentClient, CachedDraft, ProposeResult, ReviewQueue, is_decided},
+    queue::{CachedDraftState, CallingClient, ProposeResult, ReviewQueue, is_decided},
     rebase_queue::note_step,
     refit::{RefitResult, refit},
     submission::ProposalSubmission,
@@ -99,7 +99,7 @@ impl ReviewQueue {
     pub fn handle_request(
         &mut self,
         snapshot: &Snapshot,
-        client: &AgentClient,
+        client: &CallingClient,
         request: &AgentRequest,
         (time, seed): (u64, u64),
     ) -> Result<AgentResponse, Refusal> {
@@ -146,7 +146,7 @@ impl ReviewQueue {
     pub fn propose(
         &mut self,
         snapshot: &Snapshot,
-        client: &AgentClient,
+        client: &CallingClient,
         draft: DraftSelector,
         command: &Command,
         (time, seed): (u64, u64),
@@ -162,7 +162,7 @@ impl ReviewQueue {
     pub fn propose_changes(
         &mut self,
         snapshot: &Snapshot,
-        client: &AgentClient,
+        client: &CallingClient,
         draft: DraftSelector,
         decision: CommandDecision,
         moment: (u64, u64),
@@ -177,7 +177,7 @@ impl ReviewQueue {
     fn extend(
         &mut self,
         snapshot: &Snapshot,
-        client: &AgentClient,
+        client: &CallingClient,
         draft: DraftSelector,
         (time, seed): (u64, u64),
         step: impl FnOnce(&mut ProposalOverlay) -> Result<CommandDecision, Refusal>,
@@ -219,7 +219,7 @@ impl ReviewQueue {
         let mut findings = ProblemIndex::default();
         findings.update(&state, &decision.changes);
         let proposal = self.store(proposal);
-        let fitted = CachedDraft { base: snapshot.revision(), state: state.clone(), bytes };
+        let fitted = CachedDraftState { base: snapshot.revision(), state: state.clone(), bytes };
         self.overlays.insert(proposal.id, Arc::new(fitted));
         Ok(ProposeResult { proposal, decision, state, findings: findings.iter().cloned().collect() })
     }
@@ -227,7 +227,7 @@ impl ReviewQueue {
     pub(super) fn new_draft(
         &self,
         snapshot: &Snapshot,
-        client: &AgentClient,
+        client: &CallingClient,
         time: u64,
         seed: u64,
     ) -> Result<Proposal, Refusal> {

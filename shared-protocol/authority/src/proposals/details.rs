@@ -15,7 +15,7 @@ use crate::{Snapshot, unified_diff};
 use shared_protocol::{
     BoardId, Change, Node, NodeId, PropValue, Proposal, ProposalState, ProposalSubject, Refusal,
     proposal::{ElementChangeKind, ProposalSummaryLine, ProposedAction, Risk},
-    review::{ElementCounts, FieldChange, FileDelta, ProposalBrief, ProposalDetails, ProposedElement},
+    review::{ElementCounts, FieldChange, FileLineCounts, ProposalBrief, ProposalDetails, ProposedElement},
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -111,9 +111,9 @@ fn act_element(snapshot: &Snapshot, act: &ProposedAction) -> ProposedElement {
 }
 
 /// Returns the diff of a text, or `None` when it does not change.
-fn file(path: &str, before: Option<&str>, after: Option<&str>) -> Option<FileDelta> {
+fn file(path: &str, before: Option<&str>, after: Option<&str>) -> Option<FileLineCounts> {
     let text = unified_diff(path, before.unwrap_or_default(), after.unwrap_or_default());
-    (!text.is_empty()).then(|| FileDelta::from_text(path, text))
+    (!text.is_empty()).then(|| FileLineCounts::from_text(path, text))
 }
 
 /// Describes an act, with the name of the board instead of its id.
@@ -179,7 +179,7 @@ fn exists(snapshot: &Snapshot, subject: &ProposalSubject) -> bool {
 }
 
 /// A value before and after.
-type BeforeAfter = (Option<String>, Option<String>);
+type ValueBeforeAfter = (Option<String>, Option<String>);
 
 struct ElementComparison<'a> {
     before: &'a Snapshot,
@@ -253,7 +253,7 @@ impl ElementComparison<'_> {
         }
     }
 
-    fn file(&self, subject: &ProposalSubject) -> Option<FileDelta> {
+    fn file(&self, subject: &ProposalSubject) -> Option<FileLineCounts> {
         let ProposalSubject::Source(path) = subject else { return None };
         let text = |state: &'_ Snapshot| state.source(path).cloned();
         let (before, after) = (text(self.before), text(self.after));
@@ -265,7 +265,7 @@ impl ElementComparison<'_> {
         let of = |get: &dyn Fn(&Snapshot, &Node) -> Option<String>| {
             (before.and_then(|node| get(self.before, node)), after.and_then(|node| get(self.after, node)))
         };
-        let mut fields: Vec<(String, BeforeAfter)> = vec![
+        let mut fields: Vec<(String, ValueBeforeAfter)> = vec![
             ("name".to_owned(), of(&|_, node| Some(node.name.to_string()))),
             ("label".to_owned(), of(&|_, node| Some(node.label.clone()))),
             ("type".to_owned(), of(&|_, node| Some(node.type_id.to_string()))),

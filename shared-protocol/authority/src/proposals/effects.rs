@@ -15,14 +15,14 @@ use shared_protocol::{BoardId, Change, EdgeId, NodeId, PropKey, ProposalSubject}
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The targets of one reference before and after the whole proposal.
-type NetTargets<'a> = (&'a [NodeId], &'a [NodeId]);
+type NetReferenceTargets<'a> = (&'a [NodeId], &'a [NodeId]);
 
 struct RemovalEffects<'a> {
     nodes: BTreeSet<NodeId>,
     boards: BTreeSet<BoardId>,
     /// The removed edges, by their ends in both directions.
     edges: BTreeMap<(NodeId, NodeId), BTreeSet<EdgeId>>,
-    references: BTreeMap<(NodeId, &'a PropKey), NetTargets<'a>>,
+    references: BTreeMap<(NodeId, &'a PropKey), NetReferenceTargets<'a>>,
 }
 
 impl<'a> RemovalEffects<'a> {

@@ -29,7 +29,7 @@ pub use effects::{effects, effects_without_cause};
 pub(crate) use field_clashes::describe_conflict;
 pub use field_clashes::field_clashes;
 pub use overlay::ProposalOverlay;
-pub use queue::{AgentClient, ProposeResult, QueueLimits, ReviewQueue};
+pub use queue::{CallingClient, ProposeResult, QueueLimits, ReviewQueue};
 pub use review::AcceptedChanges;
 pub use risk::risks;
 pub use submission::ProposalSubmission;

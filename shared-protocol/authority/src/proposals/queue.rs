@@ -55,7 +55,7 @@ impl Default for QueueLimits {
 
 /// The client of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AgentClient {
+pub struct CallingClient {
     pub proposer: Proposer,
     /// Whether the client has a connection of its own, so that "the draft" means the one of this connection. Without
     /// one, the client must pass the id of the draft, which is random and known to its proposer only.
@@ -65,7 +65,7 @@ pub struct AgentClient {
     pub inherited_key: Option<String>,
 }
 
-impl AgentClient {
+impl CallingClient {
     fn owns(&self, proposal: &Proposal) -> bool {
         let key = &proposal.proposer.key;
         *key == self.proposer.key || self.inherited_key.as_ref() == Some(key)
@@ -76,7 +76,7 @@ impl AgentClient {
 pub struct ReviewQueue {
     pub(super) proposals: OrdMap<ProposalId, Arc<Proposal>>,
     /// The cached state of each draft.
-    pub(super) overlays: OrdMap<ProposalId, Arc<CachedDraft>>,
+    pub(super) overlays: OrdMap<ProposalId, Arc<CachedDraftState>>,
     /// The open proposals by the elements that they touch or depend on.
     pub(super) triggers: RefitTriggerIndex,
     /// Every open proposal applies to this revision.
@@ -86,7 +86,7 @@ pub struct ReviewQueue {
 
 /// A draft applied to a state.
 #[derive(Debug)]
-pub(super) struct CachedDraft {
+pub(super) struct CachedDraftState {
     pub(super) base: Revision,
     pub(super) state: Snapshot,
     /// The approximate size of its changes.
@@ -136,7 +136,7 @@ impl ReviewQueue {
     }
 
     /// Returns a proposal of this client; one of another client is reported as not found.
-    pub fn owned_by(&self, id: ProposalId, client: &AgentClient) -> Result<&Arc<Proposal>, Refusal> {
+    pub fn owned_by(&self, id: ProposalId, client: &CallingClient) -> Result<&Arc<Proposal>, Refusal> {
         self.get(id).filter(|proposal| client.owns(proposal)).ok_or_else(|| {
             Refusal::new(RefusalCode::NotFound, format!("there is no proposal {id}")).field("proposal")
         })
@@ -146,7 +146,7 @@ impl ReviewQueue {
     pub fn draft(
         &self,
         id: Option<ProposalId>,
-        client: &AgentClient,
+        client: &CallingClient,
     ) -> Result<Option<&Arc<Proposal>>, Refusal> {
         match id {
             Some(id) => {
@@ -175,7 +175,7 @@ impl ReviewQueue {
     }
 
     /// Returns the cached overlay of a draft if it was made for this state.
-    pub(super) fn cached_draft(&self, snapshot: &Snapshot, id: ProposalId) -> Option<&Arc<CachedDraft>> {
+    pub(super) fn cached_draft(&self, snapshot: &Snapshot, id: ProposalId) -> Option<&Arc<CachedDraftState>> {
         self.overlays.get(&id).filter(|fitted| {
             fitted.base == snapshot.revision() && Arc::ptr_eq(fitted.state.registry(), snapshot.registry())
         })

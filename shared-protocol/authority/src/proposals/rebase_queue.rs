@@ -51,7 +51,7 @@ use super::{
     refit::{overlaps_auto_place, refit},
     summary_lines::lines,
 };
-use crate::{Snapshot, occupancy::ContentScope};
+use crate::{Snapshot, occupancy::ContainerScope};
 use imbl::{OrdMap, OrdSet};
 use shared_protocol::{
     BoardName, Change, NodeName, Placement, Proposal, ProposalId, ProposalState, ProposalSubject,
@@ -71,7 +71,7 @@ enum RefitTrigger {
     /// A node name, on any board.
     Name(NodeName),
     BoardName(BoardName),
-    NewContent(ContentScope),
+    NewContent(ContainerScope),
 }
 
 /// The open proposals by their triggers.
@@ -158,7 +158,7 @@ impl ReviewQueue {
     /// others stay. Returns the proposals that differ. The module documentation has an example.
     pub fn rebase_after(&mut self, snapshot: &Snapshot, changes: &[Change], by: &str) -> Vec<Arc<Proposal>> {
         self.revision = snapshot.revision();
-        let step = WorkspaceStep { snapshot, changes, by };
+        let step = WorkspaceOperationStep { snapshot, changes, by };
         let touched = changes.iter().map(|change| RefitTrigger::Element(ProposalSubject::of_change(change)));
         let taken =
             changes.iter().filter_map(claimed_name).chain(changes.iter().flat_map(dependency_triggers));
@@ -193,15 +193,15 @@ impl ReviewQueue {
 }
 
 /// One operation of the workspace, from the view of the proposals.
-struct WorkspaceStep<'a> {
+struct WorkspaceOperationStep<'a> {
     snapshot: &'a Snapshot,
     changes: &'a [Change],
     by: &'a str,
 }
 
-impl WorkspaceStep<'_> {
+impl WorkspaceOperationStep<'_> {
     /// Returns the places of the added nodes.
-    fn added_places(&self) -> Vec<(ContentScope, Placement)> {
+    fn added_places(&self) -> Vec<(ContainerScope, Placement)> {
         let added = self.changes.iter().filter_map(|change| match change {
             Change::Node { id, before: None, after: Some(node) } => {
                 Some(((node.board, node.parent), self.snapshot.placement(*id)?))

@@ -37,7 +37,7 @@
 //! version, so a verdict on the old one is void. A refit that does not differ leaves the proposal as it is.
 
 use super::overlay::ProposalOverlay;
-use crate::{Snapshot, decide::CommandDraft, layout, occupancy::ContentScope};
+use crate::{Snapshot, decide::CommandDraft, layout, occupancy::ContainerScope};
 use shared_protocol::{
     BoardId, Change, Node, NodeId, NodeName, Placement, Proposal, proposal::AutoAssignments,
     registry::NodeSize,
@@ -80,8 +80,8 @@ pub(super) fn refit(snapshot: &Snapshot, proposal: &Proposal) -> Result<RefitRes
 }
 
 /// Whether an added node overlaps a place that the workbench chose for the proposal.
-pub(super) fn overlaps_auto_place(proposal: &Proposal, added: &[(ContentScope, Placement)]) -> bool {
-    let rooms: BTreeMap<NodeId, ContentScope> = proposal
+pub(super) fn overlaps_auto_place(proposal: &Proposal, added: &[(ContainerScope, Placement)]) -> bool {
+    let rooms: BTreeMap<NodeId, ContainerScope> = proposal
         .changes
         .iter()
         .filter_map(|change| match change {

@@ -2,7 +2,7 @@
 
 use super::{
     overlay::{ProposalOverlay, stale_refusal},
-    queue::{AgentClient, ReviewQueue, is_decided},
+    queue::{CallingClient, ReviewQueue, is_decided},
     rebase_queue::note_step,
     refit::{RefitResult, refit},
 };
@@ -36,7 +36,7 @@ impl ReviewQueue {
     pub fn propose_act(
         &mut self,
         snapshot: &Snapshot,
-        client: &AgentClient,
+        client: &CallingClient,
         act: ProposedAction,
         submission: &ProposalSubmission,
         (time, seed): (u64, u64),
@@ -67,7 +67,7 @@ impl ReviewQueue {
     pub fn submit(
         &mut self,
         snapshot: &Snapshot,
-        client: &AgentClient,
+        client: &CallingClient,
         draft: Option<ProposalId>,
         submission: &ProposalSubmission,
         time: u64,
@@ -109,7 +109,7 @@ impl ReviewQueue {
     /// Marks the proposal that a submission replaces as superseded.
     fn supersede(
         &mut self,
-        client: &AgentClient,
+        client: &CallingClient,
         submission: &ProposalSubmission,
         by: ProposalId,
     ) -> Result<(), Refusal> {
@@ -145,7 +145,7 @@ impl ReviewQueue {
     pub fn revise(
         &mut self,
         id: ProposalId,
-        client: &AgentClient,
+        client: &CallingClient,
         time: u64,
     ) -> Result<Arc<Proposal>, Refusal> {
         let mut proposal = Proposal::clone(self.owned_by(id, client)?);
@@ -161,7 +161,7 @@ impl ReviewQueue {
     }
 
     /// Withdraws a proposal and drops its changes.
-    pub fn withdraw(&mut self, id: ProposalId, client: &AgentClient) -> Result<Arc<Proposal>, Refusal> {
+    pub fn withdraw(&mut self, id: ProposalId, client: &CallingClient) -> Result<Arc<Proposal>, Refusal> {
         let mut proposal = Proposal::clone(self.owned_by(id, client)?);
         if proposal.state.is_final() {
             let message = format!("{id} is already {}", proposal.state.as_str());

@@ -1,7 +1,7 @@
 //! Trace links across domains: their file and their review status.
 
 use super::AuthorityFixture;
-use crate::trace_links::{CurrentLinkEnd, TraceLinkFileError, TraceLinkIndex, TraceLinks, node_now};
+use crate::trace_links::{CurrentTraceLinkEnd, TraceLinkFileError, TraceLinkIndex, TraceLinks, node_now};
 use shared_protocol::{
     RefusalCode,
     bundle::EntityRef,
@@ -23,11 +23,11 @@ fn requirement() -> TraceLinkEnd {
 fn now<'a>(
     bench: &'a AuthorityFixture,
     statement: &'a str,
-) -> impl Fn(&TraceLinkEnd) -> Option<CurrentLinkEnd> + 'a {
+) -> impl Fn(&TraceLinkEnd) -> Option<CurrentTraceLinkEnd> + 'a {
     move |end| match end {
         TraceLinkEnd::Node(node) => node_now(&bench.state, *node),
         TraceLinkEnd::Entity(_) if statement.is_empty() => None,
-        TraceLinkEnd::Entity(entity) => Some(CurrentLinkEnd {
+        TraceLinkEnd::Entity(entity) => Some(CurrentTraceLinkEnd {
             title: entity.id.clone(),
             board: None,
             fingerprint: TraceLinkFingerprint::hash(statement.as_bytes()),

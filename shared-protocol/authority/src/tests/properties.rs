@@ -1,7 +1,7 @@
 //! Properties of every sequence of commands.
 
 use super::{AuthorityFixture, integrity::check_whole, random};
-use crate::{History, ProblemIndex, Snapshot, decide};
+use crate::{ProblemIndex, Snapshot, UndoHistory, decide};
 use proptest::prelude::*;
 use shared_protocol::{
     Change, ElementId, GraphDocument, OperationKind, Provenance, Revision, change::inverse,
@@ -101,7 +101,7 @@ proptest! {
         let end = content(&bench.state);
         let mut state = bench.state.clone();
         let mut log = bench.log.clone();
-        let mut history = History::default();
+        let mut history = UndoHistory::default();
         for revision in 1..=log.len() as u64 {
             history.record(Revision(revision), OperationKind::Edit);
         }

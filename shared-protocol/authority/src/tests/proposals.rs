@@ -4,7 +4,7 @@ use super::AuthorityFixture;
 use crate::{
     decide,
     proposals::{
-        AgentClient, DraftSelector, ProposalSubmission, QueueLimits, ReviewQueue, lines, open, risks,
+        CallingClient, DraftSelector, ProposalSubmission, QueueLimits, ReviewQueue, lines, open, risks,
         with_needs,
     },
 };
@@ -16,9 +16,9 @@ use std::{collections::BTreeSet, sync::Arc};
 
 pub(super) const NOW: u64 = 1_000_000;
 
-pub(super) fn agent(key: &str) -> AgentClient {
+pub(super) fn agent(key: &str) -> CallingClient {
     let proposer = Proposer { key: key.to_owned(), name: "Agent".to_owned(), version: "1".to_owned() };
-    AgentClient { proposer, connected: true, inherited_key: None }
+    CallingClient { proposer, connected: true, inherited_key: None }
 }
 
 pub(super) fn verdict(queue: &ReviewQueue, proposal: &Proposal) -> ReviewVerdict {
@@ -395,7 +395,7 @@ fn a_comment_is_on_the_whole_or_on_an_element_of_it() {
 #[test]
 fn without_a_connection_a_draft_is_known_by_its_id_alone() {
     let mut room = Room::new();
-    let mut propose = |client: &AgentClient, draft: DraftSelector, label: &str| {
+    let mut propose = |client: &CallingClient, draft: DraftSelector, label: &str| {
         room.seed += 1;
         let command =
             serde_json::from_str(&format!(r#"{{"updateNode":{{"node":"net","label":"{label}"}}}}"#));
@@ -403,14 +403,14 @@ fn without_a_connection_a_draft_is_known_by_its_id_alone() {
         let proposed = room.queue.propose(&room.bench.state, client, draft, &command.unwrap(), moment);
         proposed.map(|proposed| proposed.proposal)
     };
-    let stateless = AgentClient { connected: false, ..agent("same name") };
+    let stateless = CallingClient { connected: false, ..agent("same name") };
     let first = propose(&stateless, DraftSelector::Current, "x").unwrap();
     let second = propose(&stateless, DraftSelector::Current, "y").unwrap();
     assert_ne!(first.id, second.id, "another that calls itself the same does not come upon it");
     assert_eq!(propose(&stateless, DraftSelector::ById(first.id), "z").unwrap().steps.len(), 2);
     // A reconnected client can continue the drafts whose ids it knows, and no others.
     let gone = propose(&agent("bridge 1"), DraftSelector::Current, "x").unwrap();
-    let back = AgentClient { inherited_key: Some("bridge 1".to_owned()), ..agent("bridge 2") };
+    let back = CallingClient { inherited_key: Some("bridge 1".to_owned()), ..agent("bridge 2") };
     assert_ne!(propose(&back, DraftSelector::Current, "y").unwrap().id, gone.id);
     let mine = propose(&back, DraftSelector::ById(gone.id), "y").unwrap();
     assert_eq!(mine.proposer.key, "bridge 2");

@@ -12,19 +12,23 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The current state of a link end.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CurrentLinkEnd {
+pub struct CurrentTraceLinkEnd {
     pub title: String,
     pub board: Option<BoardId>,
     pub fingerprint: TraceLinkFingerprint,
 }
 
 /// Returns a node as a link end. The fingerprint covers its content but not its place.
-pub fn node_now(snapshot: &Snapshot, id: NodeId) -> Option<CurrentLinkEnd> {
+pub fn node_now(snapshot: &Snapshot, id: NodeId) -> Option<CurrentTraceLinkEnd> {
     let node = snapshot.node(id)?;
     let content = (&node.type_id, &node.name, &node.label, &node.props, &node.references, &node.variables);
     let content = serde_json::to_vec(&content).unwrap_or_default();
     let title = if node.label.is_empty() { node.name.to_string() } else { node.label.clone() };
-    Some(CurrentLinkEnd { title, board: Some(node.board), fingerprint: TraceLinkFingerprint::hash(&content) })
+    Some(CurrentTraceLinkEnd {
+        title,
+        board: Some(node.board),
+        fingerprint: TraceLinkFingerprint::hash(&content),
+    })
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -36,7 +40,10 @@ pub struct TraceLinkIndex {
 
 impl TraceLinkIndex {
     /// `now` returns the current state of an end, or `None` when it does not exist.
-    pub fn from_links(links: &TraceLinks, now: impl Fn(&TraceLinkEnd) -> Option<CurrentLinkEnd>) -> Self {
+    pub fn from_links(
+        links: &TraceLinks,
+        now: impl Fn(&TraceLinkEnd) -> Option<CurrentTraceLinkEnd>,
+    ) -> Self {
         let mut standing = Self::default();
         for link in links.iter() {
             standing.views.insert(link.id, view(link, &now));
@@ -53,7 +60,7 @@ impl TraceLinkIndex {
     pub fn update(
         &mut self,
         changes: &[Change],
-        now: impl Fn(&TraceLinkEnd) -> Option<CurrentLinkEnd>,
+        now: impl Fn(&TraceLinkEnd) -> Option<CurrentTraceLinkEnd>,
     ) -> bool {
         let touched: BTreeSet<NodeId> = changes
             .iter()
@@ -85,9 +92,9 @@ impl TraceLinkIndex {
     }
 }
 
-fn view(link: &TraceLink, now: &impl Fn(&TraceLinkEnd) -> Option<CurrentLinkEnd>) -> TraceLinkView {
+fn view(link: &TraceLink, now: &impl Fn(&TraceLinkEnd) -> Option<CurrentTraceLinkEnd>) -> TraceLinkView {
     let end = |end: &TraceLinkEnd, seen: TraceLinkFingerprint| match now(end) {
-        Some(CurrentLinkEnd { title, board, fingerprint }) => {
+        Some(CurrentTraceLinkEnd { title, board, fingerprint }) => {
             let state =
                 if fingerprint == seen { TraceLinkEndState::Same } else { TraceLinkEndState::Changed };
             TraceLinkEndView { title, board, state }

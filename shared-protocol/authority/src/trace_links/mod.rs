@@ -7,4 +7,4 @@ mod file;
 mod index;
 
 pub use file::{TraceLinkFileError, TraceLinks};
-pub use index::{CurrentLinkEnd, TraceLinkIndex, node_now};
+pub use index::{CurrentTraceLinkEnd, TraceLinkIndex, node_now};

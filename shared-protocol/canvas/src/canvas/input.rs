@@ -8,8 +8,8 @@ use crate::{
         Gesture, GestureOutcome, PointerSample, connect::ConnectGesture, drag::MoveGesture,
         marquee::MarqueeGesture, resize,
     },
-    hit::{self, CanvasHit, HitPart},
-    index::NodeKind,
+    hit::{self, CanvasHit, HitNodePart},
+    index::DrawnNodeKind,
     theme::size,
 };
 use egui::{Event, Key, Modifiers, PointerButton, Pos2, Response, Ui, vec2};
@@ -121,7 +121,7 @@ impl Canvas {
                 let connecting = ConnectGesture::start(scene, &self.index, node, port, direction, at)?;
                 Some(Gesture::Connect(Box::new(connecting)))
             }
-            Some(CanvasHit::Node { id, part: HitPart::Inside }) if !scene.is_selected(id) => marquee(),
+            Some(CanvasHit::Node { id, part: HitNodePart::Inside }) if !scene.is_selected(id) => marquee(),
             Some(CanvasHit::Node { id, .. }) => {
                 let mut selection = scene.selection.clone();
                 if !scene.is_selected(id) {
@@ -231,10 +231,12 @@ impl Canvas {
         let add = CanvasEvent::QuickAdd { at: camera.to_point(at), from: None };
         match hit::hit_test(scene, &self.index, camera, at) {
             None if !scene.read_only => self.events.push(add),
-            Some(CanvasHit::Node { part: HitPart::Inside, .. }) if !scene.read_only => self.events.push(add),
-            Some(CanvasHit::Node { id, part: HitPart::Label }) if !scene.read_only => self.rename(id),
+            Some(CanvasHit::Node { part: HitNodePart::Inside, .. }) if !scene.read_only => {
+                self.events.push(add)
+            }
+            Some(CanvasHit::Node { id, part: HitNodePart::Label }) if !scene.read_only => self.rename(id),
             Some(CanvasHit::Node { id, .. })
-                if self.index.slot(id).is_some_and(|slot| slot.kind != NodeKind::Container) =>
+                if self.index.slot(id).is_some_and(|slot| slot.kind != DrawnNodeKind::Container) =>
             {
                 self.events.push(CanvasEvent::Open(id));
             }

@@ -7,12 +7,12 @@ use crate::{
     BoardScene, Camera, CanvasEvent, a11y,
     camera::{fit_viewport, rect_of, rounded_point, sanitised, zoomed_at},
     deploy_status::BoardDeployStatus,
-    draw::{self, BoardPen, DrawCache, DrawMarks, minimap::MinimapPlacement},
+    draw::{self, BoardPainter, DrawCache, ElementHighlights, minimap::MinimapPlacement},
     gesture::{Gesture, resize},
     hit::{self, CanvasHit},
     index::BoardIndex,
     label_editor::{LabelEditOutcome, LabelEditor},
-    proposed_board::ShownProposal,
+    proposed_board::CanvasProposal,
 };
 use authority::Snapshot;
 use egui::{CursorIcon, Key, Pos2, Rect, Response, Role, Sense, Ui, WidgetInfo};
@@ -41,7 +41,7 @@ pub struct Canvas {
     view: Option<Rect>,
     pixels_per_point: f32,
     /// The area to show as soon as the size of the view is known.
-    pending_fit: Option<FitRequest>,
+    pending_fit: Option<FitViewRequest>,
     index: BoardIndex,
     store: DrawCache,
     gesture: Gesture,
@@ -57,14 +57,14 @@ pub struct Canvas {
     flight: Option<motion::ViewAnimation>,
     glide: Option<motion::NodeAnimation>,
     standings: Option<BoardDeployStatus>,
-    proposal: Option<ShownProposal>,
+    proposal: Option<CanvasProposal>,
     shown_page: Option<NodeId>,
     /// The user actions of this frame.
     events: Vec<CanvasEvent>,
 }
 
 #[derive(Clone, Copy)]
-struct FitRequest {
+struct FitViewRequest {
     bounds: Placement,
     padding: f32,
     most: f32,
@@ -122,7 +122,7 @@ impl Canvas {
     pub fn zoom_to_fit(&mut self, scene: &BoardScene<'_>, padding: f32) {
         self.sync_index(scene);
         match self.index.bounds() {
-            Some(bounds) => self.show_area(FitRequest { bounds, padding, most: 1.0 }),
+            Some(bounds) => self.show_area(FitViewRequest { bounds, padding, most: 1.0 }),
             None => self.viewport = BoardViewport { x: 0.0, y: 0.0, zoom: 1.0 },
         }
     }
@@ -132,11 +132,11 @@ impl Canvas {
         self.sync_index(scene);
         let areas = nodes.iter().filter_map(|id| self.index.slot(*id)).map(|slot| slot.area);
         if let Some(bounds) = areas.reduce(Placement::union) {
-            self.show_area(FitRequest { bounds, padding: 80.0, most: MAX_FIT_ZOOM });
+            self.show_area(FitViewRequest { bounds, padding: 80.0, most: MAX_FIT_ZOOM });
         }
     }
 
-    fn show_area(&mut self, wanted: FitRequest) {
+    fn show_area(&mut self, wanted: FitViewRequest) {
         match self.view {
             Some(view) => self.animate_to_area(wanted, view),
             None => self.pending_fit = Some(wanted),
@@ -194,7 +194,7 @@ impl Canvas {
     }
 
     /// Sets the proposal to draw over the board.
-    pub fn set_proposal(&mut self, proposal: Option<ShownProposal>) {
+    pub fn set_proposal(&mut self, proposal: Option<CanvasProposal>) {
         self.proposal = proposal;
     }
 
@@ -202,7 +202,7 @@ impl Canvas {
     pub fn reveal(&mut self, area: Placement) {
         let seen = self.view.is_some_and(|view| view.contains_rect(self.camera().rect_to_screen(area)));
         if !seen || self.viewport.zoom < MIN_READABLE_ZOOM {
-            self.show_area(FitRequest { bounds: area, padding: 40.0, most: 1.0 });
+            self.show_area(FitViewRequest { bounds: area, padding: 40.0, most: 1.0 });
         }
     }
 
@@ -326,7 +326,7 @@ impl Canvas {
             Gesture::Connect(connecting) => connecting.accepts(scene, node),
             _ => None,
         };
-        let marks = DrawMarks {
+        let marks = ElementHighlights {
             hovered: self.hovered.clone(),
             drop: if let Gesture::Move(moving) = gesture { moving.drop_mark() } else { None },
             into_edge: if let Gesture::Move(moving) = gesture { moving.edge_mark() } else { None },
@@ -341,7 +341,7 @@ impl Canvas {
             },
         };
         let camera = self.camera();
-        let pen = BoardPen::new(&painter, camera, scene, &self.index, &marks);
+        let pen = BoardPainter::new(&painter, camera, scene, &self.index, &marks);
         draw::draw(&pen, &mut self.store);
         if self.store.texts.is_behind() {
             ui.request_repaint();

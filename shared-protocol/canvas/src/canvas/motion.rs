@@ -1,7 +1,7 @@
 //! Short animations: of the view to another part of the board, and of nodes to their new places. They are visual only:
 //! the state changes at once, and any input ends them.
 
-use super::{Canvas, FitRequest};
+use super::{Canvas, FitViewRequest};
 use crate::{
     BoardScene,
     camera::{fit_viewport, sanitised},
@@ -57,7 +57,7 @@ impl Canvas {
     }
 
     /// Animates the view to show an area; the view's size must be known.
-    pub(super) fn animate_to_area(&mut self, wanted: FitRequest, view: Rect) {
+    pub(super) fn animate_to_area(&mut self, wanted: FitViewRequest, view: Rect) {
         self.animate_to(fit_viewport(wanted.bounds, view, wanted.padding, wanted.most));
     }
 

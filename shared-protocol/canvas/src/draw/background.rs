@@ -1,13 +1,13 @@
 //! The background of a board: a colour and a grid of dots that makes movement visible.
 
-use super::BoardPen;
+use super::BoardPainter;
 use crate::{batch::ShapeBatch, theme::size};
 use egui::vec2;
 
 /// The minimum distance of dots on the screen.
 const MIN_DOT_DISTANCE: f32 = 14.0;
 
-pub(super) fn draw(pen: &BoardPen<'_>, batch: &mut ShapeBatch) {
+pub(super) fn draw(pen: &BoardPainter<'_>, batch: &mut ShapeBatch) {
     let theme = pen.scene.theme;
     let view = pen.camera.view();
     pen.painter.rect_filled(view, 0.0, theme.canvas);

@@ -1,9 +1,9 @@
 //! Zoomed out, a node is a block and an edge a line: one mesh for all of them.
 
-use super::{BoardPen, DrawCache, deploy_signs, node, note};
+use super::{BoardPainter, DrawCache, deploy_signs, node, note};
 use crate::{
     BoardScene,
-    index::{NodeKind, NodeSlot},
+    index::{DrawnNodeKind, IndexedNode},
     text::{TextRole, TextSpec},
     theme::{WorkbenchTheme, mix, size},
 };
@@ -13,9 +13,9 @@ use shared_protocol::ElementId;
 /// The minimum screen width of a container that keeps its name as a landmark.
 const LANDMARK_WIDTH: f32 = 72.0;
 
-pub(super) fn draw(pen: &BoardPen<'_>, store: &mut DrawCache, nodes: &[u32], edges: &[u32]) {
+pub(super) fn draw(pen: &BoardPainter<'_>, store: &mut DrawCache, nodes: &[u32], edges: &[u32]) {
     let theme = pen.scene.theme;
-    let first_card = nodes.partition_point(|&place| pen.index.node(place).kind == NodeKind::Container);
+    let first_card = nodes.partition_point(|&place| pen.index.node(place).kind == DrawnNodeKind::Container);
     let batch = &mut store.lines;
     batch.begin_frame(pen.painter.pixels_per_point());
     for &place in &nodes[..first_card] {
@@ -65,25 +65,25 @@ pub(super) fn draw(pen: &BoardPen<'_>, store: &mut DrawCache, nodes: &[u32], edg
     }
 }
 
-pub(super) fn container_line(theme: &WorkbenchTheme, slot: &NodeSlot) -> Color32 {
+pub(super) fn container_line(theme: &WorkbenchTheme, slot: &IndexedNode) -> Color32 {
     mix(theme.border, theme.accent(slot.accent), 0.3)
 }
 
-pub(super) fn container_fill(theme: &WorkbenchTheme, slot: &NodeSlot) -> Color32 {
+pub(super) fn container_fill(theme: &WorkbenchTheme, slot: &IndexedNode) -> Color32 {
     mix(theme.container_fill(usize::from(slot.depth)), theme.accent(slot.accent), 0.05)
 }
 
-fn fill(pen: &BoardPen<'_>, slot: &NodeSlot) -> Color32 {
+fn fill(pen: &BoardPainter<'_>, slot: &IndexedNode) -> Color32 {
     let theme = pen.scene.theme;
     let colour = match slot.kind {
-        NodeKind::Note => note_colour(pen.scene, slot),
+        DrawnNodeKind::Note => note_colour(pen.scene, slot),
         _ => theme.block(slot.accent),
     };
     if pen.is_faint(slot.id) { mix(theme.canvas, colour, 0.35) } else { colour }
 }
 
 /// Returns the paper colour of a note; free text has none and is light grey.
-pub(super) fn note_colour(scene: &BoardScene<'_>, slot: &NodeSlot) -> Color32 {
+pub(super) fn note_colour(scene: &BoardScene<'_>, slot: &IndexedNode) -> Color32 {
     let tone = scene.snapshot.node(slot.id).and_then(|node| note::face(scene.snapshot, node).tone);
     tone.map_or_else(
         || mix(scene.theme.canvas, scene.theme.text, 0.12),
@@ -92,7 +92,7 @@ pub(super) fn note_colour(scene: &BoardScene<'_>, slot: &NodeSlot) -> Color32 {
 }
 
 /// Draws the name of an outermost container above it at a readable size, because its own title strip is too small.
-pub(super) fn landmark(pen: &BoardPen<'_>, store: &mut DrawCache, slot: &NodeSlot) {
+pub(super) fn landmark(pen: &BoardPainter<'_>, store: &mut DrawCache, slot: &IndexedNode) {
     let rect = pen.camera.rect_to_screen(slot.area);
     if slot.depth > 0 || rect.width() < LANDMARK_WIDTH {
         return;

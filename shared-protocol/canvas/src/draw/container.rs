@@ -1,15 +1,15 @@
 //! Containers: titled frames behind their content, with a fill that varies with the depth.
 
-use super::{BoardPen, DrawCache, deploy_signs, node, node_layout, rounded_frame};
+use super::{BoardPainter, DrawCache, deploy_signs, node, node_layout, rounded_frame};
 use crate::{
-    index::NodeSlot,
+    index::IndexedNode,
     lod::DetailLevel,
     text::{TextRole, TextSpec},
     theme::{mix, size},
 };
 use egui::{Rect, Shape, Stroke, vec2};
 
-pub(super) fn draw(pen: &BoardPen<'_>, store: &mut DrawCache, slot: &NodeSlot) {
+pub(super) fn draw(pen: &BoardPainter<'_>, store: &mut DrawCache, slot: &IndexedNode) {
     let theme = pen.scene.theme;
     let painter = if pen.is_faint(slot.id) { &pen.faint } else { pen.painter };
     let rect = pen.camera.rect_to_screen(slot.area);
@@ -37,7 +37,7 @@ pub(super) fn draw(pen: &BoardPen<'_>, store: &mut DrawCache, slot: &NodeSlot) {
 }
 
 /// Draws the sign of the previewed page: a triangle on a disc at the lower right corner.
-fn draw_fold_sign(pen: &BoardPen<'_>, rect: Rect) {
+fn draw_fold_sign(pen: &BoardPainter<'_>, rect: Rect) {
     let (theme, painter) = (pen.scene.theme, pen.painter);
     let radius = (size::BADGE_RADIUS * pen.zoom()).clamp(4.0, 16.0);
     let centre = rect.right_bottom() - vec2(radius * 0.5, radius * 0.5);
@@ -52,7 +52,12 @@ fn draw_fold_sign(pen: &BoardPen<'_>, rect: Rect) {
     painter.add(Shape::convex_polygon(triangle, theme.accent_text, Stroke::NONE));
 }
 
-pub(super) fn title(pen: &BoardPen<'_>, store: &mut DrawCache, slot: &NodeSlot, painter: &egui::Painter) {
+pub(super) fn title(
+    pen: &BoardPainter<'_>,
+    store: &mut DrawCache,
+    slot: &IndexedNode,
+    painter: &egui::Painter,
+) {
     let theme = pen.scene.theme;
     let Some(node) = pen.scene.snapshot.node(slot.id) else { return };
     let def = pen.scene.snapshot.type_of(node);

@@ -1,10 +1,10 @@
 //! The signs of a node's deployment status: the planned action at its upper left corner, its state at the lower right,
 //! drift at the lower left. Each is a shape, a sign and a colour, never a colour alone.
 
-use super::{BoardPen, DrawCache};
+use super::{BoardPainter, DrawCache};
 use crate::{
     deploy_status::{NodeDeployStatus, planned_words},
-    index::NodeSlot,
+    index::IndexedNode,
     theme::{WorkbenchTheme, size},
 };
 use egui::{Color32, CornerRadius, Painter, Pos2, Rect, Sense, Shape, Stroke, Ui, Vec2, pos2, vec2};
@@ -23,7 +23,7 @@ pub(crate) fn turn_angle(time: f64) -> f32 {
     ((time / TURN_SECONDS).fract() as f32) * TAU
 }
 
-impl BoardPen<'_> {
+impl BoardPainter<'_> {
     pub(super) fn deploy_status(&self, node: NodeId) -> Option<NodeDeployStatus> {
         self.marks.standings.and_then(|standings| standings.get(node))
     }
@@ -43,10 +43,10 @@ pub(super) fn ring(theme: &WorkbenchTheme, standing: NodeDeployStatus) -> Option
     }
 }
 
-pub(super) fn draw(pen: &BoardPen<'_>, store: &mut DrawCache, slot: &NodeSlot, rect: Rect) {
+pub(super) fn draw(pen: &BoardPainter<'_>, store: &mut DrawCache, slot: &IndexedNode, rect: Rect) {
     let Some(standing) = pen.deploy_status(slot.id) else { return };
     let theme = pen.scene.theme;
-    let places = SignPositions::layout(rect, pen.zoom());
+    let places = DeploySignPositions::layout(rect, pen.zoom());
     if let Some(action) = standing.planned {
         paint_action(pen.painter, places.planned, places.radius, theme, action);
     }
@@ -63,14 +63,14 @@ pub(super) fn draw(pen: &BoardPen<'_>, store: &mut DrawCache, slot: &NodeSlot, r
 }
 
 /// The screen positions of a node's signs.
-struct SignPositions {
+struct DeploySignPositions {
     planned: Pos2,
     drifted: Pos2,
     deployment: Pos2,
     radius: f32,
 }
 
-impl SignPositions {
+impl DeploySignPositions {
     fn layout(rect: Rect, zoom: f32) -> Self {
         let radius = (size::BADGE_RADIUS * zoom).clamp(4.0, 16.0);
         let inwards = radius * 0.5;
@@ -92,7 +92,7 @@ pub(crate) fn show_sign_tooltips(
     node: NodeId,
     standing: NodeDeployStatus,
 ) {
-    let places = SignPositions::layout(rect, zoom);
+    let places = DeploySignPositions::layout(rect, zoom);
     let shown = [
         standing.planned.map(|_| places.planned),
         standing.drifted.map(|_| places.drifted),

@@ -1,10 +1,10 @@
 //! Edges: one mesh for all visible edges, then their labels on pills that avoid nodes.
 
-use super::{BoardPen, DrawCache};
+use super::{BoardPainter, DrawCache};
 use crate::{
     batch::{ShapeBatch, rounded},
     hit::CanvasHit,
-    index::{EdgeSlot, route::EdgeRoute},
+    index::{IndexedEdge, route::EdgeRoute},
     lod::DetailLevel,
     text::{TextRole, TextSpec},
     theme::{mix, size},
@@ -17,7 +17,7 @@ const MIN_LABEL_ZOOM: f32 = 0.65;
 /// The gap between an arrow and the middle of its port.
 pub(crate) const ARROW_GAP: f32 = size::PORT_RADIUS + 1.0;
 
-pub(super) fn draw_all(pen: &BoardPen<'_>, store: &mut DrawCache, edges: &[u32]) {
+pub(super) fn draw_all(pen: &BoardPainter<'_>, store: &mut DrawCache, edges: &[u32]) {
     let mut lines = std::mem::take(&mut store.lines);
     lines.begin_frame(pen.painter.pixels_per_point());
     // Emphasised edges are drawn over the others.
@@ -38,7 +38,7 @@ pub(super) fn draw_all(pen: &BoardPen<'_>, store: &mut DrawCache, edges: &[u32])
 }
 
 /// Returns the colour and width of an edge, and whether it is emphasised.
-fn edge_style(pen: &BoardPen<'_>, id: EdgeId) -> (Color32, f32, bool) {
+fn edge_style(pen: &BoardPainter<'_>, id: EdgeId) -> (Color32, f32, bool) {
     let theme = pen.scene.theme;
     if pen.marks.into_edge == Some(id) {
         return (theme.success, 3.5, true);
@@ -62,19 +62,25 @@ fn edge_style(pen: &BoardPen<'_>, id: EdgeId) -> (Color32, f32, bool) {
     (theme.edge, size::EDGE_WIDTH, false)
 }
 
-fn screen_points(pen: &BoardPen<'_>, route: &EdgeRoute, store: &mut DrawCache) {
+fn screen_points(pen: &BoardPainter<'_>, route: &EdgeRoute, store: &mut DrawCache) {
     store.points.clear();
     store.points.extend(route.points().iter().map(|&point| pen.camera.to_screen(point)));
     rounded(&store.points, size::EDGE_RADIUS * pen.zoom(), &mut store.screen_points);
 }
 
-fn add_line(pen: &BoardPen<'_>, lines: &mut ShapeBatch, points: &mut [Pos2], width: f32, colour: Color32) {
+fn add_line(
+    pen: &BoardPainter<'_>,
+    lines: &mut ShapeBatch,
+    points: &mut [Pos2],
+    width: f32,
+    colour: Color32,
+) {
     arrow(pen, lines, points, colour);
     lines.line(points, width * pen.zoom().clamp(0.75, 1.6), colour);
 }
 
 /// Draws the arrow and shortens the line to its base.
-pub(super) fn arrow(pen: &BoardPen<'_>, lines: &mut ShapeBatch, points: &mut [Pos2], colour: Color32) {
+pub(super) fn arrow(pen: &BoardPainter<'_>, lines: &mut ShapeBatch, points: &mut [Pos2], colour: Color32) {
     let zoom = pen.zoom();
     let [.., before, tip] = points else { return };
     let along = (*tip - *before).normalized();
@@ -88,7 +94,7 @@ pub(super) fn arrow(pen: &BoardPen<'_>, lines: &mut ShapeBatch, points: &mut [Po
 }
 
 /// Draws the connection of an active gesture.
-pub(super) fn draw_loose(pen: &BoardPen<'_>, store: &mut DrawCache, route: &EdgeRoute, colour: Color32) {
+pub(super) fn draw_loose(pen: &BoardPainter<'_>, store: &mut DrawCache, route: &EdgeRoute, colour: Color32) {
     let mut lines = std::mem::take(&mut store.lines);
     // A separate mesh: the painter already holds the mesh of the edges.
     lines.begin_frame(pen.painter.pixels_per_point());
@@ -98,7 +104,7 @@ pub(super) fn draw_loose(pen: &BoardPen<'_>, store: &mut DrawCache, route: &Edge
     store.lines = lines;
 }
 
-pub(super) fn draw_labels(pen: &BoardPen<'_>, store: &mut DrawCache, edges: &[u32]) {
+pub(super) fn draw_labels(pen: &BoardPainter<'_>, store: &mut DrawCache, edges: &[u32]) {
     if pen.zoom() < MIN_LABEL_ZOOM {
         return;
     }
@@ -111,7 +117,7 @@ pub(super) fn draw_labels(pen: &BoardPen<'_>, store: &mut DrawCache, edges: &[u3
     }
 }
 
-fn draw_label(pen: &BoardPen<'_>, store: &mut DrawCache, slot: &EdgeSlot, edge: &Edge) {
+fn draw_label(pen: &BoardPainter<'_>, store: &mut DrawCache, slot: &IndexedEdge, edge: &Edge) {
     let theme = pen.scene.theme;
     let zoom = pen.zoom();
     let words = TextSpec::line(
@@ -136,7 +142,7 @@ fn draw_label(pen: &BoardPen<'_>, store: &mut DrawCache, slot: &EdgeSlot, edge: 
 /// and no corner of another edge, which would hide that edge's route. Returns `None` rather than a position on a node.
 pub(crate) fn label_place(
     index: &crate::index::BoardIndex,
-    slot: &EdgeSlot,
+    slot: &IndexedEdge,
     pill: egui::Vec2,
     near: &mut Vec<u32>,
 ) -> Option<Pos2> {
@@ -152,7 +158,7 @@ pub(crate) fn label_place(
         }
         index.edges_in(area, near);
         let others = near.iter().map(|&place| index.edge(place)).filter(|other| other.id != slot.id);
-        let hides_corner = |other: &EdgeSlot| {
+        let hides_corner = |other: &IndexedEdge| {
             let corners = other.route.points();
             let inner = corners.get(1..corners.len().saturating_sub(1)).unwrap_or_default();
             inner.iter().any(|corner| covered(middle).contains(*corner))

@@ -1,12 +1,12 @@
 //! The whole board zoomed out: one mesh in board units, rebuilt when the board changes and transformed to the camera in
 //! each frame.
 
-use super::{BoardPen, DrawCache, blocks, blocks::note_colour};
+use super::{BoardPainter, DrawCache, blocks, blocks::note_colour};
 use crate::{
     BoardScene,
     batch::quad,
     camera::rect_of,
-    index::{BoardIndex, NodeKind},
+    index::{BoardIndex, DrawnNodeKind},
 };
 use egui::{Color32, Mesh, Pos2, Rect, Shape, Stroke, StrokeKind, epaint::Vertex, pos2, vec2};
 use shared_protocol::{ElementId, NodeId};
@@ -18,7 +18,7 @@ const MAX_DRAWN_EDGES: usize = 6_000;
 const MAX_OUTLINED_NODES: usize = 2_000;
 
 #[derive(Default)]
-pub(crate) struct FarMesh {
+pub(crate) struct ZoomedOutMesh {
     made_for: Option<(u64, Color32)>,
     board: Mesh,
     /// The outermost containers, whose names stay visible.
@@ -27,7 +27,7 @@ pub(crate) struct FarMesh {
     mesh: Arc<Mesh>,
 }
 
-impl FarMesh {
+impl ZoomedOutMesh {
     fn update(&mut self, index: &BoardIndex, scene: &BoardScene<'_>) {
         let theme = scene.theme;
         let wanted = Some((index.version(), theme.surface_card));
@@ -36,7 +36,8 @@ impl FarMesh {
         }
         self.made_for = wanted;
         self.board.clear();
-        let mut containers: Vec<_> = index.nodes().filter(|slot| slot.kind == NodeKind::Container).collect();
+        let mut containers: Vec<_> =
+            index.nodes().filter(|slot| slot.kind == DrawnNodeKind::Container).collect();
         containers.sort_unstable_by_key(|slot| (slot.depth, slot.id));
         self.landmarks.clear();
         self.landmarks.extend(containers.iter().filter(|slot| slot.depth == 0).map(|slot| slot.id));
@@ -51,9 +52,9 @@ impl FarMesh {
                 block(&mut self.board, Rect::from_two_pos(a, b).expand(4.0), colour);
             }
         }
-        for slot in index.nodes().filter(|slot| slot.kind != NodeKind::Container) {
+        for slot in index.nodes().filter(|slot| slot.kind != DrawnNodeKind::Container) {
             let colour = match slot.kind {
-                NodeKind::Note => note_colour(scene, slot),
+                DrawnNodeKind::Note => note_colour(scene, slot),
                 _ => theme.block(slot.accent),
             };
             block(&mut self.board, rect_of(slot.area), colour);
@@ -81,7 +82,7 @@ fn block(mesh: &mut Mesh, rect: Rect, colour: Color32) {
     quad(mesh, corners, colour);
 }
 
-pub(super) fn draw(pen: &BoardPen<'_>, store: &mut DrawCache) {
+pub(super) fn draw(pen: &BoardPainter<'_>, store: &mut DrawCache) {
     let theme = pen.scene.theme;
     store.far.update(pen.index, pen.scene);
     pen.painter.add(store.far.shape_at(pen.zoom(), pen.camera.translation()));

@@ -1,11 +1,11 @@
 //! The minimap: the whole board in a corner of the view, with the visible part marked. A click or drag moves the view.
 
-use super::{BoardPen, blocks};
+use super::{BoardPainter, blocks};
 use crate::{
     BoardScene,
     batch::quad,
     camera::rect_of,
-    index::{BoardIndex, NodeKind},
+    index::{BoardIndex, DrawnNodeKind},
 };
 use egui::{Color32, Mesh, Pos2, Rect, Shape, Stroke, StrokeKind, Vec2, pos2, vec2};
 use shared_protocol::Placement;
@@ -74,7 +74,7 @@ impl Minimap {
         self.place.filter(|_| !seen)
     }
 
-    pub(crate) fn draw(&self, pen: &BoardPen<'_>, place: MinimapPlacement) {
+    pub(crate) fn draw(&self, pen: &BoardPainter<'_>, place: MinimapPlacement) {
         let theme = pen.scene.theme;
         let painter = pen.painter.with_clip_rect(place.rect);
         let frame = Stroke::new(1.0, theme.border);
@@ -110,7 +110,7 @@ fn mesh(index: &BoardIndex, scene: &BoardScene<'_>, place: MinimapPlacement) -> 
         let corners = [rect.left_top(), rect.right_top(), rect.right_bottom(), rect.left_bottom()];
         quad(&mut mesh, corners, colour);
     };
-    let mut containers: Vec<_> = index.nodes().filter(|slot| slot.kind == NodeKind::Container).collect();
+    let mut containers: Vec<_> = index.nodes().filter(|slot| slot.kind == DrawnNodeKind::Container).collect();
     containers.sort_unstable_by_key(|slot| (slot.depth, slot.id));
     for slot in containers {
         let rect = place.rect(rect_of(slot.area));
@@ -121,10 +121,10 @@ fn mesh(index: &BoardIndex, scene: &BoardScene<'_>, place: MinimapPlacement) -> 
     }
     let dot = if index.nodes().nth(MANY_NODES).is_some() { DOT_SIDE * 2.0 } else { DOT_SIDE };
     let mut dots = HashSet::new();
-    for slot in index.nodes().filter(|slot| slot.kind != NodeKind::Container) {
+    for slot in index.nodes().filter(|slot| slot.kind != DrawnNodeKind::Container) {
         let rect = place.rect(rect_of(slot.area));
         let colour = match slot.kind {
-            NodeKind::Note => blocks::note_colour(scene, slot),
+            DrawnNodeKind::Note => blocks::note_colour(scene, slot),
             _ => theme.block(slot.accent),
         };
         if rect.width().min(rect.height()) >= dot {

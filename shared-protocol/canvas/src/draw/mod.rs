@@ -16,12 +16,12 @@ pub(crate) mod proposal;
 pub(crate) mod rounded_frame;
 
 use crate::{
-    BoardScene, Camera, ShownProposal,
+    BoardScene, Camera, CanvasProposal,
     batch::ShapeBatch,
     deploy_status::BoardDeployStatus,
     hit::CanvasHit,
     icons::IconCache,
-    index::{BoardIndex, NodeKind},
+    index::{BoardIndex, DrawnNodeKind},
     lod::DetailLevel,
     text::TextCache,
 };
@@ -40,7 +40,7 @@ pub(crate) struct DrawCache {
     screen_points: Vec<Pos2>,
     blocks: ShapeBatch,
     lines: ShapeBatch,
-    far: far::FarMesh,
+    far: far::ZoomedOutMesh,
     pub(crate) minimap: minimap::Minimap,
     /// Whether the last frame drew an animated sign.
     pub(crate) is_turning: bool,
@@ -60,7 +60,7 @@ impl DrawCache {
 
 /// Highlights of elements: hover, drop targets, status.
 #[derive(Default)]
-pub(crate) struct DrawMarks<'a> {
+pub(crate) struct ElementHighlights<'a> {
     pub(crate) hovered: Option<CanvasHit>,
     /// The container under the dragged nodes, and whether it accepts them.
     pub(crate) drop: Option<(NodeId, bool)>,
@@ -78,26 +78,26 @@ pub(crate) struct DrawMarks<'a> {
     pub(crate) turn: f32,
 }
 
-pub(crate) struct BoardPen<'a> {
+pub(crate) struct BoardPainter<'a> {
     pub(crate) painter: &'a Painter,
     /// The painter for elements that are dimmed.
     pub(crate) faint: Painter,
     pub(crate) camera: Camera,
     pub(crate) scene: &'a BoardScene<'a>,
     pub(crate) index: &'a BoardIndex,
-    pub(crate) marks: &'a DrawMarks<'a>,
+    pub(crate) marks: &'a ElementHighlights<'a>,
     pub(crate) detail: DetailLevel,
     /// Whether there is no later frame, so that everything must be drawn now.
     is_patient: bool,
 }
 
-impl<'a> BoardPen<'a> {
+impl<'a> BoardPainter<'a> {
     pub(crate) fn new(
         painter: &'a Painter,
         camera: Camera,
         scene: &'a BoardScene<'a>,
         index: &'a BoardIndex,
-        marks: &'a DrawMarks<'a>,
+        marks: &'a ElementHighlights<'a>,
     ) -> Self {
         let mut faint = painter.clone();
         faint.multiply_opacity(0.32);
@@ -137,7 +137,7 @@ impl<'a> BoardPen<'a> {
 }
 
 /// Draws all visible elements.
-pub(crate) fn draw(pen: &BoardPen<'_>, store: &mut DrawCache) {
+pub(crate) fn draw(pen: &BoardPainter<'_>, store: &mut DrawCache) {
     background::draw(pen, &mut store.blocks);
     store.nodes.clear();
     store.edges.clear();
@@ -155,7 +155,8 @@ pub(crate) fn draw(pen: &BoardPen<'_>, store: &mut DrawCache) {
     if pen.detail == DetailLevel::Blocks {
         blocks::draw(pen, store, &nodes, &edges);
     } else {
-        let first_card = nodes.partition_point(|&place| pen.index.node(place).kind == NodeKind::Container);
+        let first_card =
+            nodes.partition_point(|&place| pen.index.node(place).kind == DrawnNodeKind::Container);
         for &place in &nodes[..first_card] {
             container::draw(pen, store, pen.index.node(place));
         }
@@ -163,7 +164,7 @@ pub(crate) fn draw(pen: &BoardPen<'_>, store: &mut DrawCache) {
         for &place in &nodes[first_card..] {
             let slot = pen.index.node(place);
             match slot.kind {
-                NodeKind::Note => note::draw(pen, store, slot),
+                DrawnNodeKind::Note => note::draw(pen, store, slot),
                 _ => node::draw(pen, store, slot),
             }
         }
@@ -181,12 +182,12 @@ pub fn draw_board(
     painter: &Painter,
     scene: &BoardScene<'_>,
     camera: Camera,
-    proposal: Option<&ShownProposal>,
+    proposal: Option<&CanvasProposal>,
 ) {
     let index = BoardIndex::build(scene.snapshot, scene.board);
-    let marks = DrawMarks::default();
+    let marks = ElementHighlights::default();
     let painter = painter.with_clip_rect(painter.clip_rect().intersect(camera.view()));
-    let pen = BoardPen { is_patient: true, ..BoardPen::new(&painter, camera, scene, &index, &marks) };
+    let pen = BoardPainter { is_patient: true, ..BoardPen::new(&painter, camera, scene, &index, &marks) };
     let mut store = DrawCache::default();
     draw(&pen, &mut store);
     if let Some(proposal) = proposal {

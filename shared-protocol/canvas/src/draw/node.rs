@@ -1,9 +1,9 @@
 //! Cards, the shape of most nodes: an icon in the colour of the family, a label, the type below it, ports on the sides.
 
-use super::{BoardPen, DrawCache, deploy_signs, node_layout, rounded_frame};
+use super::{BoardPainter, DrawCache, deploy_signs, node_layout, rounded_frame};
 use crate::{
     hit::CanvasHit,
-    index::{NodeSlot, ports},
+    index::{IndexedNode, ports},
     lod::{DetailLevel, icon_opacity, label_opacity},
     text::{TextRole, TextSpec},
     theme::{mix, size},
@@ -14,7 +14,7 @@ use shared_protocol::{
     registry::{PortDirection, PortSide},
 };
 
-pub(super) fn draw(pen: &BoardPen<'_>, store: &mut DrawCache, slot: &NodeSlot) {
+pub(super) fn draw(pen: &BoardPainter<'_>, store: &mut DrawCache, slot: &IndexedNode) {
     let theme = pen.scene.theme;
     let painter = if pen.is_faint(slot.id) { &pen.faint } else { pen.painter };
     let rect = pen.camera.rect_to_screen(slot.area);
@@ -37,7 +37,7 @@ pub(super) fn draw(pen: &BoardPen<'_>, store: &mut DrawCache, slot: &NodeSlot) {
 }
 
 /// Draws the shadow of a card.
-pub(super) fn shadow(pen: &BoardPen<'_>, painter: &Painter, rect: Rect, radius: f32) {
+pub(super) fn shadow(pen: &BoardPainter<'_>, painter: &Painter, rect: Rect, radius: f32) {
     // A shadow is not visible on a dark background.
     if pen.detail != DetailLevel::Full || pen.scene.theme.dark {
         return;
@@ -53,7 +53,7 @@ pub(super) fn shadow(pen: &BoardPen<'_>, painter: &Painter, rect: Rect, radius: 
 }
 
 /// Draws one larger text instead of two lines, which stays readable longer when zooming out.
-pub(super) fn title(pen: &BoardPen<'_>, store: &mut DrawCache, slot: &NodeSlot, painter: &Painter) {
+pub(super) fn title(pen: &BoardPainter<'_>, store: &mut DrawCache, slot: &IndexedNode, painter: &Painter) {
     let Some(node) = pen.scene.snapshot.node(slot.id) else { return };
     let opacity = label_opacity(pen.zoom());
     if opacity <= 0.0 {
@@ -70,7 +70,7 @@ pub(super) fn title(pen: &BoardPen<'_>, store: &mut DrawCache, slot: &NodeSlot, 
     painter.galley(at, galley, pen.scene.theme.text.gamma_multiply(opacity));
 }
 
-pub(super) fn content(pen: &BoardPen<'_>, store: &mut DrawCache, slot: &NodeSlot, painter: &Painter) {
+pub(super) fn content(pen: &BoardPainter<'_>, store: &mut DrawCache, slot: &IndexedNode, painter: &Painter) {
     let theme = pen.scene.theme;
     let Some(node) = pen.scene.snapshot.node(slot.id) else { return };
     let def = pen.scene.snapshot.type_of(node);
@@ -106,7 +106,7 @@ pub(super) fn content(pen: &BoardPen<'_>, store: &mut DrawCache, slot: &NodeSlot
 }
 
 fn line(
-    pen: &BoardPen<'_>,
+    pen: &BoardPainter<'_>,
     store: &mut DrawCache,
     painter: &Painter,
     (place, colour): (Rect, Color32),
@@ -117,7 +117,7 @@ fn line(
     painter.galley(pos2(place.left(), place.center().y - galley.size().y / 2.0), galley, colour);
 }
 
-pub(super) fn draw_selection(pen: &BoardPen<'_>, slot: &NodeSlot, rect: Rect, radius: f32) {
+pub(super) fn draw_selection(pen: &BoardPainter<'_>, slot: &IndexedNode, rect: Rect, radius: f32) {
     if pen.scene.is_selected(slot.id) {
         let line = Stroke::new(2.0, pen.scene.theme.accent);
         pen.painter.rect_stroke(rect.expand(1.0), radius + 1.0, line, StrokeKind::Middle);
@@ -125,7 +125,7 @@ pub(super) fn draw_selection(pen: &BoardPen<'_>, slot: &NodeSlot, rect: Rect, ra
 }
 
 /// Draws the ports where they can be grabbed.
-pub(super) fn draw_ports(pen: &BoardPen<'_>, slot: &NodeSlot) {
+pub(super) fn draw_ports(pen: &BoardPainter<'_>, slot: &IndexedNode) {
     if pen.detail != DetailLevel::Full || pen.is_faint(slot.id) {
         return;
     }
@@ -156,7 +156,7 @@ pub(super) fn draw_ports(pen: &BoardPen<'_>, slot: &NodeSlot) {
     }
 }
 
-fn port_label(pen: &BoardPen<'_>, centre: Pos2, radius: f32, side: PortSide, label: &str) {
+fn port_label(pen: &BoardPainter<'_>, centre: Pos2, radius: f32, side: PortSide, label: &str) {
     let theme = pen.scene.theme;
     let font = egui::FontId::proportional(size::SMALL);
     let text: String = label.chars().take(48).collect();
@@ -180,7 +180,7 @@ pub(crate) fn highest_severity(problems: &[BoardProblem]) -> Option<ProblemSever
 }
 
 /// Draws the problem badge of a node: a disc with a cross for errors, a triangle for warnings.
-pub(super) fn draw_badge(pen: &BoardPen<'_>, slot: &NodeSlot, rect: Rect) {
+pub(super) fn draw_badge(pen: &BoardPainter<'_>, slot: &IndexedNode, rect: Rect) {
     let told = pen.deploy_status(slot.id).and_then(|known| known.finding);
     let found = highest_severity(pen.scene.problems.of_node(slot.id)).into_iter().chain(told).min();
     let Some(severity) = found else { return };

@@ -5,7 +5,7 @@ use egui::{Rect, pos2, vec2};
 use shared_protocol::Placement;
 
 /// The parts of a card.
-pub(crate) struct CardFace {
+pub(crate) struct CardParts {
     /// The coloured square of the icon; small cards have none.
     pub(crate) tile: Option<Rect>,
     pub(crate) label: Rect,
@@ -13,7 +13,7 @@ pub(crate) struct CardFace {
     pub(crate) kind: Option<Rect>,
 }
 
-pub(crate) fn card_face(area: Placement) -> CardFace {
+pub(crate) fn card_face(area: Placement) -> CardParts {
     let rect = rect_of(area);
     let side = size::TILE.min(rect.height() - 12.0);
     let roomy = rect.width() >= 96.0 && side >= 16.0;
@@ -32,16 +32,16 @@ pub(crate) fn card_face(area: Placement) -> CardFace {
         rect.center().y - first / 2.0
     };
     let line = |top: f32, height: f32| Rect::from_min_max(pos2(left, top), pos2(right, top + height));
-    CardFace { tile, label: line(top, first), kind: two_lines.then(|| line(top + first + 1.0, second)) }
+    CardParts { tile, label: line(top, first), kind: two_lines.then(|| line(top + first + 1.0, second)) }
 }
 
 /// The parts of a container's title; the label and the type share the space right of the icon.
-pub(crate) struct HeaderFace {
+pub(crate) struct ContainerHeaderParts {
     pub(crate) icon: Rect,
     pub(crate) text: Rect,
 }
 
-pub(crate) fn header(area: Placement) -> HeaderFace {
+pub(crate) fn header(area: Placement) -> ContainerHeaderParts {
     let rect = rect_of(area);
     let height = size::HEADER.min(rect.height());
     let middle = rect.top() + height / 2.0;
@@ -50,7 +50,10 @@ pub(crate) fn header(area: Placement) -> HeaderFace {
         Rect::from_min_size(pos2(rect.left() + size::TILE_INSET, middle - side / 2.0), vec2(side, side));
     let left = icon.right() + 8.0;
     let right = (rect.right() - size::TILE_INSET).max(left + 1.0);
-    HeaderFace { icon, text: Rect::from_min_max(pos2(left, rect.top()), pos2(right, rect.top() + height)) }
+    ContainerHeaderParts {
+        icon,
+        text: Rect::from_min_max(pos2(left, rect.top()), pos2(right, rect.top() + height)),
+    }
 }
 
 /// Returns the title strip, by which a container is grabbed.

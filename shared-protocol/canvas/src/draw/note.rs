@@ -1,8 +1,8 @@
 //! Sticky notes and free text.
 
-use super::{BoardPen, DrawCache, node};
+use super::{BoardPainter, DrawCache, node};
 use crate::{
-    index::NodeSlot,
+    index::IndexedNode,
     lod::label_opacity,
     text::{TextRole, TextSpec},
     theme::size,
@@ -15,7 +15,7 @@ pub(crate) const PADDING: f32 = 12.0;
 const ROW: f32 = 1.25;
 
 /// The content and style of a note; a type without a tone is text without paper.
-pub(crate) struct NoteFace<'a> {
+pub(crate) struct NoteParts<'a> {
     pub(crate) text: &'a str,
     /// Whether there is no text yet, so that the label is shown instead.
     pub(crate) is_empty: bool,
@@ -24,7 +24,7 @@ pub(crate) struct NoteFace<'a> {
     pub(crate) align: Align,
 }
 
-pub(crate) fn face<'a>(snapshot: &'a Snapshot, node: &'a Node) -> NoteFace<'a> {
+pub(crate) fn face<'a>(snapshot: &'a Snapshot, node: &'a Node) -> NoteParts<'a> {
     let prop = |key: &str| {
         let key = PropKey::parse(key).ok()?;
         snapshot.effective_prop(node, &key).and_then(PropValue::as_text).filter(|text| !text.is_empty())
@@ -42,7 +42,7 @@ pub(crate) fn face<'a>(snapshot: &'a Snapshot, node: &'a Node) -> NoteFace<'a> {
         _ => Align::LEFT,
     };
     let text = prop("text");
-    NoteFace {
+    NoteParts {
         text: text.unwrap_or(&node.label),
         is_empty: text.is_none(),
         tone: has_tone.then(|| prop("tone").unwrap_or("yellow")),
@@ -55,7 +55,7 @@ pub(crate) fn rows(height: f32, text_size: f32) -> usize {
     ((height - PADDING * 2.0 + 4.0) / (text_size * ROW)).floor().max(1.0) as usize
 }
 
-pub(super) fn draw(pen: &BoardPen<'_>, store: &mut DrawCache, slot: &NodeSlot) {
+pub(super) fn draw(pen: &BoardPainter<'_>, store: &mut DrawCache, slot: &IndexedNode) {
     let theme = pen.scene.theme;
     let painter = if pen.is_faint(slot.id) { &pen.faint } else { pen.painter };
     let Some(node) = pen.scene.snapshot.node(slot.id) else { return };
@@ -92,7 +92,13 @@ fn draw_fold(painter: &egui::Painter, rect: Rect, fold: f32, colour: Color32) {
     }
 }
 
-fn draw_text(pen: &BoardPen<'_>, store: &mut DrawCache, slot: &NodeSlot, face: &NoteFace<'_>, ink: Color32) {
+fn draw_text(
+    pen: &BoardPainter<'_>,
+    store: &mut DrawCache,
+    slot: &IndexedNode,
+    face: &NoteParts<'_>,
+    ink: Color32,
+) {
     let opacity = if face.size * pen.zoom() >= 7.0 { 1.0 } else { label_opacity(pen.zoom()) };
     if opacity <= 0.0 || pen.marks.renamed == Some(slot.id) {
         return;

@@ -1,6 +1,6 @@
 //! The overlay of a gesture: handles, the marquee, a loose connection, ghosts of copies, and the reason of a refusal.
 
-use super::{BoardPen, DrawCache, edge};
+use super::{BoardPainter, DrawCache, edge};
 use crate::{
     gesture::{Gesture, guides::SnapGuide, resize},
     theme::size,
@@ -9,7 +9,7 @@ use egui::{Align2, FontId, Pos2, Rect, Stroke, StrokeKind, text::LayoutJob, text
 use shared_protocol::Refusal;
 use shared_protocol::text::capitalize;
 
-pub(crate) fn draw(pen: &BoardPen<'_>, store: &mut DrawCache, gesture: &Gesture, pointer: Option<Pos2>) {
+pub(crate) fn draw(pen: &BoardPainter<'_>, store: &mut DrawCache, gesture: &Gesture, pointer: Option<Pos2>) {
     let theme = pen.scene.theme;
     draw_guides(pen, gesture.guides());
     match gesture {
@@ -52,7 +52,7 @@ pub(crate) fn draw(pen: &BoardPen<'_>, store: &mut DrawCache, gesture: &Gesture,
 }
 
 /// Draws alignment guides and the measured gaps.
-fn draw_guides(pen: &BoardPen<'_>, guides: &[SnapGuide]) {
+fn draw_guides(pen: &BoardPainter<'_>, guides: &[SnapGuide]) {
     let theme = pen.scene.theme;
     let line = Stroke::new(1.0, theme.accent);
     let at = |guide: &SnapGuide, along: i32| {
@@ -77,7 +77,7 @@ fn draw_guides(pen: &BoardPen<'_>, guides: &[SnapGuide]) {
     }
 }
 
-fn draw_handles(pen: &BoardPen<'_>) {
+fn draw_handles(pen: &BoardPainter<'_>) {
     let Some(area) = resize::area(pen.scene, pen.index) else { return };
     if pen.scene.selection.len() > 1 {
         let line = Stroke::new(1.0, pen.scene.theme.accent.gamma_multiply(0.6));
@@ -90,7 +90,7 @@ fn draw_handles(pen: &BoardPen<'_>) {
 }
 
 /// Shows beside the pointer why a gesture is refused.
-fn draw_refusal(pen: &BoardPen<'_>, refusal: &Refusal, at: Pos2) {
+fn draw_refusal(pen: &BoardPainter<'_>, refusal: &Refusal, at: Pos2) {
     let theme = pen.scene.theme;
     let mut job = LayoutJob::default();
     job.wrap.max_width = 280.0;
@@ -122,7 +122,7 @@ fn draw_refusal(pen: &BoardPen<'_>, refusal: &Refusal, at: Pos2) {
 }
 
 /// Draws the hint on an empty board.
-pub(crate) fn draw_empty_hint(pen: &BoardPen<'_>) {
+pub(crate) fn draw_empty_hint(pen: &BoardPainter<'_>) {
     let theme = pen.scene.theme;
     let middle = pen.camera.view().center();
     let text = |offset: f32, words: &str, size: f32, colour| {

@@ -3,13 +3,13 @@
 
 mod signs;
 
-use super::{BoardPen, DrawCache, container, edge, node, node_layout, rounded_frame};
+use super::{BoardPainter, DrawCache, container, edge, node, node_layout, rounded_frame};
 use crate::{
     BoardScene, WorkbenchTheme,
     batch::{ShapeBatch, rounded},
     index::route::EdgeRoute,
     lod::DetailLevel,
-    proposed_board::{ChangeSign, ProposalLayer, ProposedEdge, ProposedNode, ShownProposal},
+    proposed_board::{CanvasProposal, ProposalLayer, ProposedChangeSign, ProposedEdge, ProposedNode},
     theme::{mix, size},
 };
 use egui::{Color32, Painter, Pos2, Rect, Stroke, StrokeKind, vec2};
@@ -23,10 +23,10 @@ const FAINT_OPACITY: f32 = 0.5;
 /// The minimum length of a move's arrow.
 const MIN_ARROW_LENGTH: f32 = 18.0;
 
-pub(crate) fn draw(pen: &BoardPen<'_>, store: &mut DrawCache, shown: &ShownProposal) {
+pub(crate) fn draw(pen: &BoardPainter<'_>, store: &mut DrawCache, shown: &CanvasProposal) {
     let board = &*shown.board;
     let scene = BoardScene { snapshot: &board.after, ..*pen.scene };
-    let after = BoardPen::new(pen.painter, pen.camera, &scene, pen.index, pen.marks);
+    let after = BoardPainter::new(pen.painter, pen.camera, &scene, pen.index, pen.marks);
     // A separate text cache, because a moved node is drawn twice.
     std::mem::swap(&mut store.texts, &mut store.proposed.texts);
     store.texts.begin_frame(pen.painter, pen.zoom(), pen.is_patient);
@@ -92,11 +92,11 @@ pub(crate) struct ProposalDrawCache {
 }
 
 struct ProposalPainter<'a> {
-    pen: &'a BoardPen<'a>,
+    pen: &'a BoardPainter<'a>,
     faint: &'a Painter,
     /// The pen for the proposed state.
-    after: &'a BoardPen<'a>,
-    proposal: &'a ShownProposal,
+    after: &'a BoardPainter<'a>,
+    proposal: &'a CanvasProposal,
 }
 
 impl ProposalPainter<'_> {
@@ -104,7 +104,7 @@ impl ProposalPainter<'_> {
         self.proposal.selected.contains(subject)
     }
 
-    fn colour(&self, sign: ChangeSign, subject: &ProposalSubject) -> Color32 {
+    fn colour(&self, sign: ProposedChangeSign, subject: &ProposalSubject) -> Color32 {
         self.fade(subject)(sign.colour(self.pen.scene.theme))
     }
 
@@ -134,8 +134,8 @@ impl ProposalPainter<'_> {
             self.draw_move_arrow(lines, self.pen.camera.rect_to_screen(from), rect, colour);
         }
         match node.sign {
-            ChangeSign::Removed => self.draw_strike(lines, node, rect, colour),
-            ChangeSign::Moved if over && node.is_only_resized() => {
+            ProposedChangeSign::Removed => self.draw_strike(lines, node, rect, colour),
+            ProposedChangeSign::Moved if over && node.is_only_resized() => {
                 dashed(lines, rect, self.radius(node), colour)
             }
             _ if self.is_ghost(node) => self.ghost(store, lines, node, rect, colour),
@@ -155,9 +155,9 @@ impl ProposalPainter<'_> {
 
     /// Whether a node is drawn as a ghost.
     fn is_ghost(&self, node: &ProposedNode) -> bool {
-        let is_elsewhere = node.sign == ChangeSign::Added || node.from.is_some();
-        let is_marked =
-            node.sign == ChangeSign::Removed || (node.sign == ChangeSign::Moved && node.is_only_resized());
+        let is_elsewhere = node.sign == ProposedChangeSign::Added || node.from.is_some();
+        let is_marked = node.sign == ProposedChangeSign::Removed
+            || (node.sign == ProposedChangeSign::Moved && node.is_only_resized());
         self.proposal.layer == ProposalLayer::Over && is_elsewhere && !is_marked
     }
 
@@ -213,7 +213,7 @@ impl ProposalPainter<'_> {
             rect,
             self.radius(node),
             wash,
-            Stroke::new(1.5, ChangeSign::Removed.colour(theme)),
+            Stroke::new(1.5, ProposedChangeSign::Removed.colour(theme)),
         );
         let inner = rect.shrink(self.radius(node) * 0.35);
         lines.line(&[inner.left_bottom(), inner.right_top()], 1.5, colour);
@@ -276,13 +276,13 @@ impl ProposalPainter<'_> {
             lines.line(&[start, rect.center()], 1.0, colour);
         }
         match node.sign {
-            ChangeSign::Added if !node.slot.is_container() => lines.block(rect, colour),
+            ProposedChangeSign::Added if !node.slot.is_container() => lines.block(rect, colour),
             _ => {
                 let corners = [rect.left_top(), rect.right_top(), rect.right_bottom(), rect.left_bottom()];
                 lines.line(&[corners[0], corners[1], corners[2], corners[3], corners[0]], 2.0, colour);
             }
         }
-        if node.sign == ChangeSign::Removed {
+        if node.sign == ProposedChangeSign::Removed {
             lines.line(&[rect.left_bottom(), rect.right_top()], 1.5, colour);
         }
         if self.proposal.focus.as_ref() == Some(&node.subject) {
@@ -291,7 +291,7 @@ impl ProposalPainter<'_> {
         }
         if rect.width() >= 16.0 && rect.height() >= 9.0 {
             let ink = match node.sign {
-                ChangeSign::Added if !node.slot.is_container() => self.pen.scene.theme.status_text,
+                ProposedChangeSign::Added if !node.slot.is_container() => self.pen.scene.theme.status_text,
                 _ => colour,
             };
             let middle =

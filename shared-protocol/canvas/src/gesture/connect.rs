@@ -4,7 +4,7 @@ use super::{GestureOutcome, PointerSample};
 use crate::{
     BoardScene, CanvasEvent, hit,
     index::{
-        BoardIndex, NodeKind, ports,
+        BoardIndex, DrawnNodeKind, ports,
         route::{EdgeRoute, RouteEnd, plain_route},
     },
 };
@@ -98,7 +98,7 @@ impl ConnectGesture {
             .or_else(|refusal| self.check_connection(scene, node, None).map_err(|_| refusal));
         let slot = index.slot(node)?;
         // Inside a container the target is the board, unless the container itself is a valid target.
-        if verdict.is_err() && slot.kind == NodeKind::Container {
+        if verdict.is_err() && slot.kind == DrawnNodeKind::Container {
             return None;
         }
         let end = verdict.as_ref().ok().map(|found| {

@@ -1,7 +1,7 @@
 //! Dropping a card on an edge inserts it there, if the rules allow both halves.
 
 use super::PointerSample;
-use crate::{BoardScene, camera::rect_of, index::BoardIndex, index::NodeKind};
+use crate::{BoardScene, camera::rect_of, index::BoardIndex, index::DrawnNodeKind};
 use authority::decide;
 use shared_protocol::{Command, EdgeEndpointRef, EdgeId, NodeId, NodeRef, Placement};
 
@@ -27,7 +27,7 @@ impl EdgeInsertion {
         moment: PointerSample,
     ) {
         self.on = false;
-        if index.slot(node).is_none_or(|slot| slot.kind != NodeKind::Card) {
+        if index.slot(node).is_none_or(|slot| slot.kind != DrawnNodeKind::Card) {
             return;
         }
         let Some(edge) = edge_under(index, node, area, moment.zoom) else { return };

@@ -4,7 +4,7 @@ use super::PointerSample;
 use crate::{
     BoardScene, CanvasEvent,
     camera::{enclosing_placement, rect_of},
-    index::{BoardIndex, NodeKind},
+    index::{BoardIndex, DrawnNodeKind},
 };
 use egui::{Pos2, Rect};
 use shared_protocol::ElementId;
@@ -54,8 +54,8 @@ impl MarqueeGesture {
         let mut found = Vec::new();
         index.nodes_in(enclosing_placement(rect), &mut found);
         let nodes = found.iter().map(|&place| index.node(place)).filter(|slot| match slot.kind {
-            NodeKind::Container => rect.contains_rect(rect_of(slot.area)),
-            NodeKind::Card | NodeKind::Note => rect.intersects(rect_of(slot.area)),
+            DrawnNodeKind::Container => rect.contains_rect(rect_of(slot.area)),
+            DrawnNodeKind::Card | DrawnNodeKind::Note => rect.intersects(rect_of(slot.area)),
         });
         let mut held: BTreeSet<ElementId> = nodes.map(|slot| ElementId::Node(slot.id)).collect();
         index.edges_in(enclosing_placement(rect), &mut found);

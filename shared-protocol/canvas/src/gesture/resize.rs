@@ -6,7 +6,7 @@ use super::{
     guides::{SnapGuide, SnapNeighbours},
     resize_many, snap,
 };
-use crate::{BoardScene, Camera, CanvasEvent, index::BoardIndex, index::NodeKind, theme::size};
+use crate::{BoardScene, Camera, CanvasEvent, index::BoardIndex, index::DrawnNodeKind, theme::size};
 use egui::{CursorIcon, Pos2, Rect, vec2};
 use shared_protocol::{Command, ElementId, NodeId, NodeRef, Placement, command::PlaceNode};
 
@@ -52,7 +52,7 @@ fn resizable(scene: &BoardScene<'_>, index: &BoardIndex) -> Option<(NodeId, Plac
     let mut selected = scene.selection.iter();
     let (Some(ElementId::Node(id)), None) = (selected.next(), selected.next()) else { return None };
     let slot = index.slot(*id)?;
-    (slot.kind != NodeKind::Card && !scene.read_only).then_some((*id, slot.area))
+    (slot.kind != DrawnNodeKind::Card && !scene.read_only).then_some((*id, slot.area))
 }
 
 /// Returns the handles in screen coordinates; side handles only if there is room between the corners.

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     BoardScene, CanvasEvent,
-    index::{BoardIndex, NodeKind},
+    index::{BoardIndex, DrawnNodeKind},
     theme::size,
 };
 use egui::{CursorIcon, Modifiers, Pos2};
@@ -24,7 +24,7 @@ pub(crate) fn frame(scene: &BoardScene<'_>, index: &BoardIndex) -> Option<(Vec<N
     }
     let chosen = roots(scene, scene.selection);
     let areas = || chosen.iter().filter_map(|id| index.slot(*id));
-    if chosen.len() < 2 || areas().all(|slot| slot.kind == NodeKind::Card) {
+    if chosen.len() < 2 || areas().all(|slot| slot.kind == DrawnNodeKind::Card) {
         return None;
     }
     let around = areas().map(|slot| slot.area).reduce(Placement::union)?;
@@ -110,7 +110,7 @@ fn member(scene: &BoardScene<'_>, index: &BoardIndex, id: NodeId) -> Option<Resi
     let within: Vec<(NodeId, Placement)> =
         within.filter_map(|inner| Some((inner, index.model_area(inner)?))).collect();
     let content = within.iter().map(|(_, place)| *place).reduce(Placement::union);
-    let least = (index.slot(id)?.kind != NodeKind::Card).then(|| {
+    let least = (index.slot(id)?.kind != DrawnNodeKind::Card).then(|| {
         let held = content.map_or((0, 0), |content| {
             (content.right() - before.x + size::GRID, content.bottom() - before.y + size::GRID)
         });

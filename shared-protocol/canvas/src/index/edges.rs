@@ -1,7 +1,7 @@
 //! The cached routes of edges: an edge is routed again when one of its ends or a node near its route changes.
 
 use super::{
-    BoardIndex, EdgeSlot, claim,
+    BoardIndex, IndexedEdge, claim,
     obstacle_routing::{self, EdgeEnds},
     ports,
     route::RouteEnd,
@@ -47,7 +47,7 @@ impl BoardIndex {
                 found
             };
             self.generations = self.generations.wrapping_add(1);
-            self.put_edge(EdgeSlot {
+            self.put_edge(IndexedEdge {
                 id,
                 source: edge.source.node,
                 target: edge.target.node,
@@ -82,9 +82,9 @@ impl BoardIndex {
         self.version += 1;
     }
 
-    pub(super) fn put_edge(&mut self, slot: EdgeSlot) {
+    pub(super) fn put_edge(&mut self, slot: IndexedEdge) {
         let window = slot.window.union(slot.area);
-        let slot = EdgeSlot { window, ..slot };
+        let slot = IndexedEdge { window, ..slot };
         match self.edge_slots.get(&slot.id) {
             Some(&place) => {
                 let before = self.edges[place as usize].window;

@@ -1,7 +1,7 @@
 //! The preview of a gesture: nodes at other places than the model's, and plain routes of their edges meanwhile. Clearing
 //! it restores the index exactly.
 
-use super::{BoardIndex, EdgeSlot, obstacle_routing};
+use super::{BoardIndex, IndexedEdge, obstacle_routing};
 use authority::Snapshot;
 use egui::{Vec2, vec2};
 use shared_protocol::{EdgeId, NodeId, Placement};
@@ -88,7 +88,7 @@ impl BoardIndex {
             let Some(found) = ends.map(obstacle_routing::plain_routed_edge) else { return };
             (found.route, found.window)
         };
-        let slot = EdgeSlot {
+        let slot = IndexedEdge {
             route,
             base: route,
             shifts: Default::default(),

@@ -2,7 +2,7 @@
 //! bundle of edges (those out of one port) has a lane. The lanes depend on the group alone, not on the order in which
 //! edges were added.
 
-use super::{BoardIndex, EdgeSlot, obstacle_routing::OBSTACLE_CLEARANCE, route::EdgeRoute};
+use super::{BoardIndex, IndexedEdge, obstacle_routing::OBSTACLE_CLEARANCE, route::EdgeRoute};
 use crate::camera::enclosing_placement;
 use egui::{Pos2, Rect};
 use shared_protocol::EdgeId;
@@ -116,7 +116,7 @@ impl BoardIndex {
             }
         }
         for place in touched {
-            let slot: &mut EdgeSlot = &mut self.edges[place as usize];
+            let slot: &mut IndexedEdge = &mut self.edges[place as usize];
             slot.route = slot.base;
             for (at, &by) in slot.shifts.iter().enumerate().filter(|(_, by)| **by != 0.0) {
                 slot.route.shift(at, by);

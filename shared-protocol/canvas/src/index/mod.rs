@@ -32,33 +32,33 @@ const MAX_WALK_DEPTH: u16 = 64;
 const MAX_ROUTES_AT_ONCE: usize = 1_500;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum NodeKind {
+pub(crate) enum DrawnNodeKind {
     Card,
     Container,
     Note,
 }
 
 #[derive(Debug, Clone)]
-pub(crate) struct NodeSlot {
+pub(crate) struct IndexedNode {
     pub(crate) id: NodeId,
     pub(crate) parent: Option<NodeId>,
     /// The place from the origin of the board, as currently drawn.
     pub(crate) area: Placement,
     pub(crate) depth: u16,
-    pub(crate) kind: NodeKind,
+    pub(crate) kind: DrawnNodeKind,
     pub(crate) accent: Accent,
     /// Incremented with every change of its texts.
     pub(crate) generation: u32,
     alive: bool,
 }
 
-impl NodeSlot {
+impl IndexedNode {
     fn new(snapshot: &Snapshot, node: &Node, area: Placement, depth: u16, generation: u32) -> Self {
         let def = snapshot.type_of(node);
         let kind = match def {
-            Some(def) if def.container => NodeKind::Container,
-            Some(def) if def.shape == NodeShape::Note => NodeKind::Note,
-            _ => NodeKind::Card,
+            Some(def) if def.container => DrawnNodeKind::Container,
+            Some(def) if def.shape == NodeShape::Note => DrawnNodeKind::Note,
+            _ => DrawnNodeKind::Card,
         };
         let accent = def.map(|def| def.accent).unwrap_or_default();
         Self { id: node.id, parent: node.parent, area, depth, kind, accent, generation, alive: true }
@@ -72,12 +72,12 @@ impl NodeSlot {
     }
 
     pub(crate) fn is_container(&self) -> bool {
-        self.kind == NodeKind::Container
+        self.kind == DrawnNodeKind::Container
     }
 }
 
 #[derive(Debug, Clone)]
-pub(crate) struct EdgeSlot {
+pub(crate) struct IndexedEdge {
     pub(crate) id: EdgeId,
     pub(crate) source: NodeId,
     pub(crate) target: NodeId,
@@ -98,10 +98,10 @@ pub(crate) struct EdgeSlot {
 #[derive(Default)]
 pub(crate) struct BoardIndex {
     built: Option<(BoardId, Revision, Arc<TypeRegistry>)>,
-    nodes: Vec<NodeSlot>,
+    nodes: Vec<IndexedNode>,
     node_slots: HashMap<NodeId, u32>,
     free_nodes: Vec<u32>,
-    edges: Vec<EdgeSlot>,
+    edges: Vec<IndexedEdge>,
     edge_slots: HashMap<EdgeId, u32>,
     free_edges: Vec<u32>,
     node_grid: SpatialGrid,
@@ -109,7 +109,7 @@ pub(crate) struct BoardIndex {
     /// The model's places of the nodes that a gesture previews elsewhere.
     preview: HashMap<NodeId, Placement>,
     /// The edges of those nodes without the preview.
-    settled: HashMap<EdgeId, EdgeSlot>,
+    settled: HashMap<EdgeId, IndexedEdge>,
     /// Edges with a plain route that are still to be routed around nodes.
     pending: BTreeSet<EdgeId>,
     search: RouteSearch,
@@ -249,7 +249,7 @@ impl BoardIndex {
 
     fn put_node(&mut self, snapshot: &Snapshot, node: &Node, area: Placement, depth: u16) {
         self.generations = self.generations.wrapping_add(1);
-        let slot = NodeSlot::new(snapshot, node, area, depth, self.generations);
+        let slot = IndexedNode::new(snapshot, node, area, depth, self.generations);
         match self.node_slots.get(&node.id) {
             Some(&place) => {
                 let before = self.nodes[place as usize].area;
@@ -280,27 +280,27 @@ impl BoardIndex {
 impl BoardIndex {
     // ---- queries ---------------------------------------------------------------------------------------------------
 
-    pub(crate) fn slot(&self, id: NodeId) -> Option<&NodeSlot> {
+    pub(crate) fn slot(&self, id: NodeId) -> Option<&IndexedNode> {
         self.nodes.get(*self.node_slots.get(&id)? as usize)
     }
 
-    pub(crate) fn edge_slot(&self, id: EdgeId) -> Option<&EdgeSlot> {
+    pub(crate) fn edge_slot(&self, id: EdgeId) -> Option<&IndexedEdge> {
         self.edges.get(*self.edge_slots.get(&id)? as usize)
     }
 
-    pub(crate) fn node(&self, place: u32) -> &NodeSlot {
+    pub(crate) fn node(&self, place: u32) -> &IndexedNode {
         &self.nodes[place as usize]
     }
 
-    pub(crate) fn edge(&self, place: u32) -> &EdgeSlot {
+    pub(crate) fn edge(&self, place: u32) -> &IndexedEdge {
         &self.edges[place as usize]
     }
 
-    pub(crate) fn nodes(&self) -> impl Iterator<Item = &NodeSlot> {
+    pub(crate) fn nodes(&self) -> impl Iterator<Item = &IndexedNode> {
         self.nodes.iter().filter(|slot| slot.alive)
     }
 
-    pub(crate) fn edges(&self) -> impl Iterator<Item = &EdgeSlot> {
+    pub(crate) fn edges(&self) -> impl Iterator<Item = &IndexedEdge> {
         self.edges.iter().filter(|slot| slot.alive)
     }
 
@@ -314,7 +314,7 @@ impl BoardIndex {
     /// The paint order: containers by depth, then everything else by depth.
     fn paint_order(&self, place: u32) -> (bool, bool, u16, NodeId) {
         let slot = &self.nodes[place as usize];
-        (slot.kind != NodeKind::Container, self.preview.contains_key(&slot.id), slot.depth, slot.id)
+        (slot.kind != DrawnNodeKind::Container, self.preview.contains_key(&slot.id), slot.depth, slot.id)
     }
 
     /// Collects the edges whose bounds touch the area, in no particular order.
@@ -328,7 +328,7 @@ impl BoardIndex {
         self.node_grid.query(area, found);
         !found.iter().any(|&place| {
             let slot = &self.nodes[place as usize];
-            slot.kind != NodeKind::Container && slot.area.overlaps(area)
+            slot.kind != DrawnNodeKind::Container && slot.area.overlaps(area)
         })
     }
 
@@ -339,7 +339,9 @@ impl BoardIndex {
         self.nodes_in(Placement { x: point.x, y: point.y, w: 0, h: 0 }, &mut found);
         let containers = found.iter().rev().map(|&place| &self.nodes[place as usize]);
         containers
-            .filter(|slot| slot.kind == NodeKind::Container && crate::camera::rect_of(slot.area).contains(at))
+            .filter(|slot| {
+                slot.kind == DrawnNodeKind::Container && crate::camera::rect_of(slot.area).contains(at)
+            })
             .map(|slot| slot.id)
             .find(|id| !left_out(*id))
     }

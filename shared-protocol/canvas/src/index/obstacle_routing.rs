@@ -3,7 +3,7 @@
 //! stored with the edge, so that a change elsewhere does not reroute it.
 
 use super::{
-    BoardIndex, NodeKind, NodeSlot,
+    BoardIndex, DrawnNodeKind, IndexedNode,
     route::{EdgeRoute, RouteEnd, outwards, plain_route},
     search::RouteSearch,
     touches,
@@ -107,9 +107,9 @@ fn crosses(stretch: Rect, rect: Rect) -> bool {
 }
 
 /// Whether a node is an obstacle. A container around an end is not; neither is the content of an end.
-fn is_obstacle(index: &BoardIndex, slot: &NodeSlot, ends: EdgeEnds) -> bool {
+fn is_obstacle(index: &BoardIndex, slot: &IndexedNode, ends: EdgeEnds) -> bool {
     let [source, target] = [ends.source.0, ends.target.0];
-    if slot.kind == NodeKind::Container
+    if slot.kind == DrawnNodeKind::Container
         && (contains_node(index, slot.id, source) || contains_node(index, slot.id, target))
     {
         return false;

@@ -15,7 +15,7 @@ type Edges = Vec<(EdgeId, Vec<(i32, i32)>)>;
 /// The content of the index in a canonical order.
 fn content(index: &BoardIndex) -> (Nodes, Edges) {
     let mut nodes: Vec<_> = index.nodes().map(|slot| (slot.id, slot.area, slot.depth)).collect();
-    let way = |slot: &EdgeSlot| {
+    let way = |slot: &IndexedEdge| {
         slot.route.points().iter().map(|&at| rounded_point(at)).map(|at| (at.x, at.y)).collect()
     };
     let mut edges: Vec<_> = index.edges().map(|slot| (slot.id, way(slot))).collect();
@@ -115,7 +115,7 @@ fn a_node_without_a_type_or_a_place_is_still_somewhere() {
     drawing.unplaced(nowhere);
     let snapshot = drawing.snapshot();
     let index = BoardIndex::build(&snapshot, BOARD);
-    assert_eq!(index.slot(lost).unwrap().kind, NodeKind::Card);
+    assert_eq!(index.slot(lost).unwrap().kind, DrawnNodeKind::Card);
     // At the origin of its container, with the default size of its type.
     let area = index.slot(nowhere).unwrap().area;
     assert_eq!((area.x, area.y), (400, 300));

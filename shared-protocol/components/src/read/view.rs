@@ -5,8 +5,8 @@ use super::{
     props::{is_name, one_of_props},
 };
 use crate::{
-    BoundValue, ComponentExpression, ComponentPart, ComponentProp, Expected, KindName, MAX_NODES,
-    SourcePosition, StateStyles, Style, StyleKey, StyleSheet, ViewNode, ViewNodeKind,
+    BoundValue, ComponentExpression, ComponentPart, ComponentProp, Expected, MAX_NODES, SourcePosition,
+    StateStyles, Style, StyleKey, StyleSheet, ViewKindName, ViewNode, ViewNodeKind,
     problem::ProblemCollector,
     source::{SourceNode, SourceValue},
 };
@@ -57,11 +57,11 @@ impl ViewReader<'_, '_> {
             return None;
         }
         let mut fields = MappingFields::from_source(source, "a node", self.findings)?;
-        let one_of = format!("one of {}", KindName::NAMES.join(", "));
+        let one_of = format!("one of {}", ViewKindName::NAMES.join(", "));
         let name = fields.require("type", &one_of, self.findings)?;
         let word = display_text(name, "`type`", self.findings)?;
-        let Some(kind) = KindName::parse(word) else {
-            let expected = closest_word(word, KindName::NAMES).map_or(one_of, |near| format!("`{near}`"));
+        let Some(kind) = ViewKindName::parse(word) else {
+            let expected = closest_word(word, ViewKindName::NAMES).map_or(one_of, |near| format!("`{near}`"));
             self.findings.add(name.place, format!("unknown node type `{word:.40}`"), expected);
             return None;
         };
@@ -111,18 +111,20 @@ impl ViewReader<'_, '_> {
         }
     }
 
-    fn kind(&mut self, name: KindName, fields: &mut MappingFields<'_>) -> Option<ViewNodeKind> {
+    fn kind(&mut self, name: ViewKindName, fields: &mut MappingFields<'_>) -> Option<ViewNodeKind> {
         Some(match name {
-            KindName::Box => ViewNodeKind::Box,
-            KindName::Row => ViewNodeKind::Row,
-            KindName::Column => ViewNodeKind::Column,
-            KindName::Grid => ViewNodeKind::Grid,
-            KindName::Stack => ViewNodeKind::Stack,
-            KindName::Text => ViewNodeKind::Text { text: self.required(fields, "text", "the text to show")? },
-            KindName::Icon => ViewNodeKind::Icon {
+            ViewKindName::Box => ViewNodeKind::Box,
+            ViewKindName::Row => ViewNodeKind::Row,
+            ViewKindName::Column => ViewNodeKind::Column,
+            ViewKindName::Grid => ViewNodeKind::Grid,
+            ViewKindName::Stack => ViewNodeKind::Stack,
+            ViewKindName::Text => {
+                ViewNodeKind::Text { text: self.required(fields, "text", "the text to show")? }
+            }
+            ViewKindName::Icon => ViewNodeKind::Icon {
                 icon: self.required(fields, "icon", "the name of an icon, such as check")?,
             },
-            KindName::Image => ViewNodeKind::Image {
+            ViewKindName::Image => ViewNodeKind::Image {
                 source: self.required(
                     fields,
                     "source",
@@ -130,21 +132,21 @@ impl ViewReader<'_, '_> {
                 )?,
                 fit: self.bound(fields, "fit").unwrap_or(BoundValue::Fixed(Value::from("cover"))),
             },
-            KindName::Button => ViewNodeKind::Button {
+            ViewKindName::Button => ViewNodeKind::Button {
                 disabled: self.bound(fields, "disabled"),
                 action: self.bound(fields, "action"),
             },
-            KindName::Input => ViewNodeKind::Input {
+            ViewKindName::Input => ViewNodeKind::Input {
                 value: self.bound(fields, "value"),
                 placeholder: self.bound(fields, "placeholder"),
                 secret: self.bound(fields, "secret"),
                 disabled: self.bound(fields, "disabled"),
             },
-            KindName::Checkbox => ViewNodeKind::Checkbox {
+            ViewKindName::Checkbox => ViewNodeKind::Checkbox {
                 checked: self.bound(fields, "checked"),
                 disabled: self.bound(fields, "disabled"),
             },
-            KindName::Select => ViewNodeKind::Select {
+            ViewKindName::Select => ViewNodeKind::Select {
                 value: self.bound(fields, "value"),
                 options: self.required(
                     fields,
@@ -154,16 +156,16 @@ impl ViewReader<'_, '_> {
                 placeholder: self.bound(fields, "placeholder"),
                 disabled: self.bound(fields, "disabled"),
             },
-            KindName::Each => self.read_each(fields)?,
-            KindName::If => {
+            ViewKindName::Each => self.read_each(fields)?,
+            ViewKindName::If => {
                 let condition =
                     self.required(fields, "condition", "an expression such as \"=props.open\"")?;
                 let otherwise =
                     fields.take_field("else").map(|source| self.nodes(source, "else")).unwrap_or_default();
                 ViewNodeKind::If { condition, otherwise }
             }
-            KindName::Slot => self.slot(fields)?,
-            KindName::Component => self.component(fields)?,
+            ViewKindName::Slot => self.slot(fields)?,
+            ViewKindName::Component => self.component(fields)?,
         })
     }
 

@@ -1,16 +1,16 @@
 //! Colours: tokens with a light and a dark value from the theme, or literal colours.
 
-use super::values::{Expected, FromValue};
+use super::values::{ExpectedValue, FromStyleValue};
 use minijinja::Value;
 
 macro_rules! tokens {
     ($($token:ident = $name:literal,)+) => {
         /// A colour token, named by its purpose.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-        pub enum Token { $($token,)+ }
+        pub enum ColourToken { $($token,)+ }
 
         /// Every token with its name.
-        pub const TOKENS: &[(Token, &str)] = &[$((Token::$token, $name),)+];
+        pub const TOKENS: &[(ColourToken, &str)] = &[$((ColourToken::$token, $name),)+];
     };
 }
 
@@ -63,7 +63,7 @@ tokens! {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Colour {
-    Token(Token),
+    ColourToken(ColourToken),
     /// Red, green, blue, alpha; not premultiplied.
     Rgba([u8; 4]),
 }
@@ -72,7 +72,7 @@ impl Colour {
     /// Parses a token, `#rgb`, `#rrggbb`, `#rrggbbaa`, `rgb(1, 2, 3)` or `hsl(120, 50%, 40%)`.
     pub fn parse(text: &str) -> Option<Self> {
         if let Some((token, _)) = TOKENS.iter().find(|(_, name)| *name == text) {
-            return Some(Self::Token(*token));
+            return Some(Self::ColourToken(*token));
         }
         if let Some(hex) = text.strip_prefix('#') {
             return hex_colour(hex).map(Self::Rgba);
@@ -97,10 +97,10 @@ impl Colour {
     }
 }
 
-impl FromValue for Colour {
-    fn from_value(value: &Value) -> Result<Self, Expected> {
+impl FromStyleValue for Colour {
+    fn from_value(value: &Value) -> Result<Self, ExpectedValue> {
         let expected = || {
-            Expected(
+            ExpectedValue(
                 "a colour token such as primary, surface or muted, or a colour such as #2b6cb0".to_owned(),
             )
         };
@@ -151,6 +151,6 @@ mod tests {
         {
             check(wrong, None);
         }
-        assert_eq!(Colour::parse("primary"), Some(Colour::Token(Token::Primary)));
+        assert_eq!(Colour::parse("primary"), Some(Colour::ColourToken(ColourToken::Primary)));
     }
 }

@@ -6,12 +6,12 @@ mod keys;
 mod sheet;
 mod values;
 
-pub use colour::{Colour, TOKENS, Token};
+pub use colour::{Colour, ColourToken, TOKENS};
 pub use keys::StyleKey;
 pub use sheet::StyleSheet;
 pub use values::{
-    Align, Border, Count, Expected, Justify, Leading, Opacity, Placement, RadiusStep, Ratio, Shadow, Share,
-    StyleInsets, StyleLength, StyleRadius, StyleSpacing, TextAlign, TypeStep, Weight,
+    Align, Border, Count, ExpectedValue, Justify, Leading, Opacity, Placement, RadiusStep, Ratio, Shadow,
+    Share, StyleInsets, StyleLength, StyleRadius, StyleSpacing, TextAlign, TypeStep, Weight,
 };
 
 use minijinja::Value;
@@ -31,9 +31,9 @@ macro_rules! style {
             }
 
             /// Sets one property from a value in a file or from an expression.
-            pub fn set(&mut self, key: StyleKey, value: &Value) -> Result<(), Expected> {
+            pub fn set(&mut self, key: StyleKey, value: &Value) -> Result<(), ExpectedValue> {
                 match key {
-                    $(StyleKey::$key => self.$field = Some(<$type as values::FromValue>::from_value(value)?),)+
+                    $(StyleKey::$key => self.$field = Some(<$type as values::FromStyleValue>::from_value(value)?),)+
                 }
                 Ok(())
             }

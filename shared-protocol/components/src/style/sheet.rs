@@ -1,6 +1,6 @@
 //! The styles of one node in the file. Fixed values are checked during parsing, computed values during rendering.
 
-use super::{Expected, Style, StyleKey};
+use super::{ExpectedValue, Style, StyleKey};
 use crate::{ComponentExpression, ExpressionError, expression::ExpressionScope};
 
 #[derive(Debug, Default)]
@@ -23,7 +23,7 @@ impl StyleSheet {
             if value.is_none() || value.as_str() == Some("") {
                 continue;
             }
-            style.set(*key, &value).map_err(|Expected(expected)| ExpressionError {
+            style.set(*key, &value).map_err(|ExpectedValue(expected)| ExpressionError {
                 expression: expression.text().to_owned(),
                 reason: format!("returns {value:.60} for `{}`; expected {expected}", key.name()),
                 place: expression.place(),

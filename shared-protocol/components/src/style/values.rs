@@ -4,10 +4,10 @@ use minijinja::{Value, value::ValueKind};
 
 /// The expected value, phrased to follow "expected".
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Expected(pub String);
+pub struct ExpectedValue(pub String);
 
-pub(crate) trait FromValue: Sized {
-    fn from_value(value: &Value) -> Result<Self, Expected>;
+pub(crate) trait FromStyleValue: Sized {
+    fn from_value(value: &Value) -> Result<Self, ExpectedValue>;
 }
 
 /// One step of the spacing scale, in points.
@@ -15,8 +15,8 @@ const POINTS_PER_STEP: f32 = 4.0;
 const MAX_SPACING_STEPS: f64 = 64.0;
 const MAX_LENGTH_POINTS: f64 = 10_000.0;
 
-fn number(value: &Value, from: f64, to: f64, what: &str) -> Result<f32, Expected> {
-    let expected = || Expected(format!("{what} from {from} to {to}"));
+fn number(value: &Value, from: f64, to: f64, what: &str) -> Result<f32, ExpectedValue> {
+    let expected = || ExpectedValue(format!("{what} from {from} to {to}"));
     if value.kind() != ValueKind::Number {
         return Err(expected());
     }
@@ -25,11 +25,11 @@ fn number(value: &Value, from: f64, to: f64, what: &str) -> Result<f32, Expected
     if (from..=to).contains(&number) { Ok(number as f32) } else { Err(expected()) }
 }
 
-impl FromValue for bool {
-    fn from_value(value: &Value) -> Result<Self, Expected> {
+impl FromStyleValue for bool {
+    fn from_value(value: &Value) -> Result<Self, ExpectedValue> {
         match value.kind() {
             ValueKind::Bool => Ok(value.is_true()),
-            _ => Err(Expected("true or false".to_owned())),
+            _ => Err(ExpectedValue("true or false".to_owned())),
         }
     }
 }
@@ -40,8 +40,8 @@ macro_rules! numbers {
         #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
         pub struct $name(pub $inner);
 
-        impl FromValue for $name {
-            fn from_value(value: &Value) -> Result<Self, Expected> {
+        impl FromStyleValue for $name {
+            fn from_value(value: &Value) -> Result<Self, ExpectedValue> {
                 number(value, $from, $to, $what).map(|number| Self(number as $inner))
             }
         }
@@ -64,8 +64,8 @@ numbers! {
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
 pub struct StyleSpacing(pub f32);
 
-impl FromValue for StyleSpacing {
-    fn from_value(value: &Value) -> Result<Self, Expected> {
+impl FromStyleValue for StyleSpacing {
+    fn from_value(value: &Value) -> Result<Self, ExpectedValue> {
         number(value, 0.0, MAX_SPACING_STEPS, "steps of the spacing scale (4 points each)")
             .map(|steps| Self(steps * POINTS_PER_STEP))
     }
@@ -80,15 +80,15 @@ pub struct StyleInsets {
     pub left: f32,
 }
 
-impl FromValue for StyleInsets {
+impl FromStyleValue for StyleInsets {
     /// Parses one number for all sides, `[vertical, horizontal]`, or `[top, right, bottom, left]`.
-    fn from_value(value: &Value) -> Result<Self, Expected> {
+    fn from_value(value: &Value) -> Result<Self, ExpectedValue> {
         if value.kind() != ValueKind::Seq {
             let StyleSpacing(all) = StyleSpacing::from_value(value)?;
             return Ok(Self { top: all, right: all, bottom: all, left: all });
         }
         let expected = || {
-            Expected(
+            ExpectedValue(
                 "one number, [vertical, horizontal] or [top, right, bottom, left], in steps of 4 points"
                     .to_owned(),
             )
@@ -116,10 +116,10 @@ pub enum StyleLength {
     Share(f32),
 }
 
-impl FromValue for StyleLength {
-    fn from_value(value: &Value) -> Result<Self, Expected> {
+impl FromStyleValue for StyleLength {
+    fn from_value(value: &Value) -> Result<Self, ExpectedValue> {
         let expected = || {
-            Expected(format!(
+            ExpectedValue(format!(
                 "points from 0 to {MAX_LENGTH_POINTS}, a share such as \"50%\", \"fill\" or \"auto\""
             ))
         };
@@ -150,11 +150,11 @@ macro_rules! tokens {
             pub const NAMES: &'static [&'static str] = &[$($text,)+];
         }
 
-        impl FromValue for $name {
-            fn from_value(value: &Value) -> Result<Self, Expected> {
+        impl FromStyleValue for $name {
+            fn from_value(value: &Value) -> Result<Self, ExpectedValue> {
                 match value.as_str() {
                     $(Some($text) => Ok(Self::$variant),)+
-                    _ => Err(Expected(format!("one of {}", Self::NAMES.join(", ")))),
+                    _ => Err(ExpectedValue(format!("one of {}", Self::NAMES.join(", ")))),
                 }
             }
         }
@@ -190,12 +190,12 @@ pub enum StyleRadius {
     Points(f32),
 }
 
-impl FromValue for StyleRadius {
-    fn from_value(value: &Value) -> Result<Self, Expected> {
+impl FromStyleValue for StyleRadius {
+    fn from_value(value: &Value) -> Result<Self, ExpectedValue> {
         if value.kind() == ValueKind::Number {
             return number(value, 0.0, 255.0, "points").map(Self::Points);
         }
         let step = RadiusStep::from_value(value).map(Self::Step);
-        step.map_err(|Expected(expected)| Expected(format!("{expected}, or points from 0 to 255")))
+        step.map_err(|ExpectedValue(expected)| ExpectedValue(format!("{expected}, or points from 0 to 255")))
     }
 }

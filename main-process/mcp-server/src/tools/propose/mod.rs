@@ -16,7 +16,7 @@ use crate::{
 use authority::{
     Snapshot,
     proposals::{
-        AgentCallOutcome, AgentClient, AgentRequest, AgentResponse, DraftSelector, DraftStepOutcome,
+        AgentCallOutcome, AgentRequest, AgentResponse, CallingClient, DraftSelector, DraftStepOutcome,
         ProposalInput, ProposalSubmission,
     },
 };
@@ -288,7 +288,7 @@ fn reply(call: &AgentCall, outcome: &AgentCallOutcome, own: Value) -> Result<Too
 }
 
 /// Returns the state of the proposal in the form that all of these tools share.
-pub fn proposal_fields(client: &AgentClient, outcome: &AgentCallOutcome) -> Value {
+pub fn proposal_fields(client: &CallingClient, outcome: &AgentCallOutcome) -> Value {
     let AgentResponse { proposal, started_draft: began, .. } = &outcome.response;
     let mut fields = json!({ "status": status(outcome), "proposal": summarize_proposal(proposal) });
     // Only its id leads back to this draft.

@@ -4,7 +4,7 @@
 use super::{CommonArguments, proposal_id, with_submission};
 use crate::escape::escape_hidden;
 use crate::{
-    ActionRequest, ActionRunState, AgentCall, CompletedAction, EnvelopeMeta, OutputLine, SurfaceTool,
+    ActionOutputLine, ActionRequest, ActionRunState, AgentCall, CompletedAction, EnvelopeMeta, SurfaceTool,
     ToolReply, action_runs::ActionResult, parse_wait_seconds, refusal::AgentRefusal, schema,
     surface::parse_arguments, tools::terraform,
 };
@@ -182,7 +182,7 @@ async fn get(call: AgentCall) -> Result<ToolReply, Refusal> {
 /// Keeps the lines that fit into one answer; `nextLine` leads to the rest.
 fn limit_lines(mut seen: ActionRunState) -> ActionRunState {
     let mut bytes = 0;
-    let fits = |said: &&OutputLine| {
+    let fits = |said: &&ActionOutputLine| {
         let is_first = bytes == 0;
         bytes += escape_hidden(&said.text).len() + LINE_FRAME_BYTES;
         is_first || bytes <= MAX_LINES_BYTES
@@ -213,7 +213,7 @@ fn is_over(status: &str) -> bool {
 }
 
 fn shape(proposal: &Proposal, act: &ProposedAction, seen: &ActionRunState, status: &str) -> Value {
-    let line = |said: &OutputLine| json!({ "line": escape_hidden(&said.text), "stream": if said.error { "stderr" } else { "stdout" } });
+    let line = |said: &ActionOutputLine| json!({ "line": escape_hidden(&said.text), "stream": if said.error { "stderr" } else { "stdout" } });
     let mut data = json!({
         "runId": proposal.id,
         "status": status,

@@ -137,8 +137,8 @@ fn end_of_text(line: &str, begin: usize, depth: u8) -> usize {
                 at + 1 + line.get(at + 1..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8)
             }
             _ => match expression(line, at) {
-                HclOpening::Expression if depth < DEEPEST => end_of_expression(line, at, depth + 1),
-                HclOpening::Escape => at + 3,
+                TemplateOpening::Expression if depth < DEEPEST => end_of_expression(line, at, depth + 1),
+                TemplateOpening::Escape => at + 3,
                 _ => at + sign.len_utf8(),
             },
         };
@@ -167,19 +167,19 @@ fn end_of_expression(line: &str, begin: usize, depth: u8) -> usize {
     line.len()
 }
 
-enum HclOpening {
+enum TemplateOpening {
     Nothing,
     Expression,
     /// `$${` is the text `${`.
     Escape,
 }
 
-fn expression(line: &str, at: usize) -> HclOpening {
+fn expression(line: &str, at: usize) -> TemplateOpening {
     let rest = line.get(at..).unwrap_or_default();
     match rest {
-        _ if rest.starts_with("$${") || rest.starts_with("%%{") => HclOpening::Escape,
-        _ if rest.starts_with("${") || rest.starts_with("%{") => HclOpening::Expression,
-        _ => HclOpening::Nothing,
+        _ if rest.starts_with("$${") || rest.starts_with("%%{") => TemplateOpening::Escape,
+        _ if rest.starts_with("${") || rest.starts_with("%{") => TemplateOpening::Expression,
+        _ => TemplateOpening::Nothing,
     }
 }
 
@@ -189,9 +189,9 @@ fn text(line: &str, begin: usize, end: usize) -> Vec<(Range<usize>, CodeToken)> 
     let (mut from, mut at) = (begin, begin);
     while let Some(sign) = line.get(at..end).and_then(|rest| rest.chars().next()) {
         at = match expression(line, at) {
-            HclOpening::Nothing => at + sign.len_utf8(),
-            HclOpening::Escape => at + 3,
-            HclOpening::Expression => {
+            TemplateOpening::Nothing => at + sign.len_utf8(),
+            TemplateOpening::Escape => at + 3,
+            TemplateOpening::Expression => {
                 if from < at {
                     found.push((from..at, CodeToken::Text));
                 }

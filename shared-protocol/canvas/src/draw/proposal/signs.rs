@@ -1,7 +1,7 @@
 //! The signs `+ − ~` and an arrow as strokes, so that no font needs the glyphs; and the values before and after.
 
-use super::super::BoardPen;
-use crate::{WorkbenchTheme, batch::ShapeBatch, proposed_board::ChangeSign};
+use super::super::BoardPainter;
+use crate::{WorkbenchTheme, batch::ShapeBatch, proposed_board::ProposedChangeSign};
 use egui::{
     Color32, FontId, Painter, Pos2, Rect, Stroke, StrokeKind,
     text::{LayoutJob, TextFormat},
@@ -19,15 +19,15 @@ const RIM: f32 = 1.5;
 const GLYPH: f32 = 0.55;
 
 /// Emits the lines of a sign around a point.
-pub(crate) fn glyph(sign: ChangeSign, at: Pos2, reach: f32, mut line: impl FnMut(&[Pos2])) {
+pub(crate) fn glyph(sign: ProposedChangeSign, at: Pos2, reach: f32, mut line: impl FnMut(&[Pos2])) {
     let point = |x: f32, y: f32| at + vec2(x, y) * reach;
     match sign {
-        ChangeSign::Added => {
+        ProposedChangeSign::Added => {
             line(&[point(-1.0, 0.0), point(1.0, 0.0)]);
             line(&[point(0.0, -1.0), point(0.0, 1.0)]);
         }
-        ChangeSign::Removed => line(&[point(-1.0, 0.0), point(1.0, 0.0)]),
-        ChangeSign::Changed => line(&[
+        ProposedChangeSign::Removed => line(&[point(-1.0, 0.0), point(1.0, 0.0)]),
+        ProposedChangeSign::Changed => line(&[
             point(-1.0, 0.25),
             point(-0.65, -0.25),
             point(-0.25, -0.3),
@@ -35,7 +35,7 @@ pub(crate) fn glyph(sign: ChangeSign, at: Pos2, reach: f32, mut line: impl FnMut
             point(0.65, 0.25),
             point(1.0, -0.25),
         ]),
-        ChangeSign::Moved => {
+        ProposedChangeSign::Moved => {
             line(&[point(-1.0, 0.0), point(1.0, 0.0)]);
             line(&[point(0.3, -0.7), point(1.0, 0.0), point(0.3, 0.7)]);
         }
@@ -44,10 +44,10 @@ pub(crate) fn glyph(sign: ChangeSign, at: Pos2, reach: f32, mut line: impl FnMut
 
 /// Adds a sign on a disc of its colour to a batch; `shown` fades the colours of an unselected element.
 pub(crate) fn draw_badge(
-    pen: &BoardPen<'_>,
+    pen: &BoardPainter<'_>,
     batch: &mut ShapeBatch,
     at: Pos2,
-    sign: ChangeSign,
+    sign: ProposedChangeSign,
     shown: impl Fn(Color32) -> Color32,
 ) {
     let theme = pen.scene.theme;
@@ -59,7 +59,13 @@ pub(crate) fn draw_badge(
 }
 
 /// Paints a single sign on a disc of its colour.
-pub(crate) fn paint(painter: &Painter, theme: &WorkbenchTheme, at: Pos2, radius: f32, sign: ChangeSign) {
+pub(crate) fn paint(
+    painter: &Painter,
+    theme: &WorkbenchTheme,
+    at: Pos2,
+    radius: f32,
+    sign: ProposedChangeSign,
+) {
     painter.circle_filled(at, radius + RIM, theme.surface_card);
     painter.circle_filled(at, radius, sign.colour(theme));
     let line = stroke(theme, radius, sign);
@@ -68,13 +74,13 @@ pub(crate) fn paint(painter: &Painter, theme: &WorkbenchTheme, at: Pos2, radius:
     });
 }
 
-fn stroke(theme: &WorkbenchTheme, radius: f32, sign: ChangeSign) -> Stroke {
-    let ink = if sign == ChangeSign::Moved { theme.accent_text } else { theme.status_text };
+fn stroke(theme: &WorkbenchTheme, radius: f32, sign: ProposedChangeSign) -> Stroke {
+    let ink = if sign == ProposedChangeSign::Moved { theme.accent_text } else { theme.status_text };
     Stroke::new((radius * 0.22).max(1.25), ink)
 }
 
 /// Draws the changed fields below a node: the value before, struck through, and the value after.
-pub(crate) fn notes(pen: &BoardPen<'_>, painter: &Painter, rect: Rect, notes: &[FieldChange]) {
+pub(crate) fn notes(pen: &BoardPainter<'_>, painter: &Painter, rect: Rect, notes: &[FieldChange]) {
     let theme = pen.scene.theme;
     let mut top = rect.bottom() + 6.0;
     for note in notes {
