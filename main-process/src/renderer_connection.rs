@@ -6,11 +6,11 @@ use crate::{
     preview::{self, PreviewWindowMessage},
     responses::WindowResponder,
     router::RequestRouter,
-    upstreams::RequestOrigin,
     writer::{MAX_QUEUED, WriterMsg},
 };
 use crossbeam_channel::{Receiver, Sender, bounded, select};
 use frame_memory::{DescriptorChannel, DescriptorChannelError};
+use managed_servers::RequestOrigin;
 use processes::instance::constant_time_eq;
 use shared_protocol::{
     Actor, ActorKind, Refusal,
@@ -193,7 +193,7 @@ fn take(
                 }
                 WindowRequest::Decision(PersonDecision::Upstream(decision)) => {
                     let by = RequestOrigin { name: user_name(), channel: "window" };
-                    router.services.upstreams.decide(decision, by, channel);
+                    router.services.managed_servers.decide(decision, by, channel);
                 }
             }
         }

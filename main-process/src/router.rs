@@ -14,9 +14,9 @@
 
 use crate::{
     background,
-    upstreams::RequestOrigin,
     writer::{ProcessHandle, Services, WriterHandle},
 };
+use managed_servers::RequestOrigin;
 use shared_protocol::{
     Actor, ActorKind,
     request::ResponseChannel,
@@ -37,7 +37,7 @@ impl RequestRouter {
     pub(crate) fn route(&self, request: WorkbenchRequest, actor: Actor, channel: impl ResponseChannel) {
         use WorkbenchRequest as R;
         let Self { writer, services, process } = self;
-        let Services { agents, terraform, previews, upstreams } = services;
+        let Services { agents, terraform, previews, managed_servers } = services;
         let is_window = actor.kind == ActorKind::Window;
         let by = || {
             let way = if is_window { "window" } else { "terminal" };
@@ -130,21 +130,21 @@ impl RequestRouter {
             R::ReadPreviewLog(request) => previews.request(request, channel.typed()),
             R::CapturePreview(request) => previews.request(request, channel.typed()),
 
-            R::ListServers(request) => upstreams.request(request, by(), channel.typed()),
-            R::ShowServer(request) => upstreams.request(request, by(), channel.typed()),
-            R::StartServer(request) => upstreams.request(request, by(), channel.typed()),
-            R::StopServer(request) => upstreams.request(request, by(), channel.typed()),
-            R::RestartServer(request) => upstreams.request(request, by(), channel.typed()),
-            R::DisableServer(request) => upstreams.request(request, by(), channel.typed()),
-            R::AddServer(request) => upstreams.request(request, by(), channel.typed()),
-            R::WithdrawTool(request) => upstreams.request(request, by(), channel.typed()),
-            R::ReadServerLog(request) => upstreams.request(request, by(), channel.typed()),
-            R::ListImportSources(request) => upstreams.request(request, by(), channel.typed()),
-            R::PreviewServerImport(request) => upstreams.request(request, by(), channel.typed()),
-            R::ImportServers(request) => upstreams.request(request, by(), channel.typed()),
-            R::SearchServerRegistry(request) => upstreams.request(request, by(), channel.typed()),
-            R::CallServerTool(request) => upstreams.request(request, by(), channel.typed()),
-            R::ReloadManifests(request) => upstreams.request(request, by(), channel.typed()),
+            R::ListServers(request) => managed_servers.request(request, by(), channel.typed()),
+            R::ShowServer(request) => managed_servers.request(request, by(), channel.typed()),
+            R::StartServer(request) => managed_servers.request(request, by(), channel.typed()),
+            R::StopServer(request) => managed_servers.request(request, by(), channel.typed()),
+            R::RestartServer(request) => managed_servers.request(request, by(), channel.typed()),
+            R::DisableServer(request) => managed_servers.request(request, by(), channel.typed()),
+            R::AddServer(request) => managed_servers.request(request, by(), channel.typed()),
+            R::WithdrawTool(request) => managed_servers.request(request, by(), channel.typed()),
+            R::ReadServerLog(request) => managed_servers.request(request, by(), channel.typed()),
+            R::ListImportSources(request) => managed_servers.request(request, by(), channel.typed()),
+            R::PreviewServerImport(request) => managed_servers.request(request, by(), channel.typed()),
+            R::ImportServers(request) => managed_servers.request(request, by(), channel.typed()),
+            R::SearchServerRegistry(request) => managed_servers.request(request, by(), channel.typed()),
+            R::CallServerTool(request) => managed_servers.request(request, by(), channel.typed()),
+            R::ReloadManifests(request) => managed_servers.request(request, by(), channel.typed()),
         }
     }
 }

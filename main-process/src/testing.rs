@@ -6,9 +6,9 @@ use crate::{
     responses::{JsonResponder, wait_for},
     router::RequestRouter,
     terminal::TerminalServer,
-    terraform_worker, upstreams,
+    terraform_worker,
     writer::{
-        Launch, ProcessHandle, ProcessSignal, Services, Session, WriterHandle, WriterMsg,
+        LaunchTarget, ProcessHandle, ProcessSignal, Services, Session, WriterHandle, WriterMsg,
         WriterPreviewEvents, WriterServiceEvents, terraform_user,
     },
 };
@@ -99,13 +99,21 @@ impl Running {
         create(&root, template, BoardId::from_bits(7)).unwrap();
         let runtime = RuntimeDir::at(&folder.path().join("run")).unwrap();
         let session = Session::open_in(&root, &runtime, &[]).unwrap();
-        let services =
-            Services { agents, terraform, previews, upstreams: upstreams::ManagedServersHandle::new().0 };
+        let services = Services {
+            agents,
+            terraform,
+            previews,
+            managed_servers: managed_servers::ManagedServersHandle::new().0,
+        };
         let (process, signals) = ProcessHandle::new(true, Default::default());
         let terminals = TerminalServer::server_factory(services.clone(), process.clone());
-        let (host, writer) =
-            WriterHandle::start(Launch::from_session(session), process.clone(), services.clone(), terminals)
-                .unwrap();
+        let (host, writer) = WriterHandle::start(
+            LaunchTarget::from_session(session),
+            process.clone(),
+            services.clone(),
+            terminals,
+        )
+        .unwrap();
         let router = RequestRouter { writer: host.clone(), services, process };
         let (writer, terraform, previews) = (Some(writer), None, None);
         Self { host, router, root, runtime, signals, writer, terraform, previews, _folder: folder }

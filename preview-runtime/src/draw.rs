@@ -9,7 +9,7 @@ use crate::{
     scene::{ElementContent, ElementTree, SceneElement},
     sprites::{BoxSpriteStyle, SpriteCache},
 };
-use components::{StyleInsets, Token};
+use components::{ColourToken, StyleInsets};
 use egui::{
     Color32, CornerRadius, Pos2, Rect, Shape, Stroke, StrokeKind, Vec2,
     epaint::{ClippedShape, RectShape, TextShape, text::FontsView},
@@ -74,7 +74,7 @@ impl PageDrawContext<'_, '_> {
             self.rect(clip, shape);
         }
         if element.ring {
-            let ring = Stroke::new(2.0, self.theme.token(Token::Focus).gamma_multiply(opacity));
+            let ring = Stroke::new(2.0, self.theme.token(ColourToken::Focus).gamma_multiply(opacity));
             let around =
                 RectShape::stroke(rect.expand(2.0), rounding(corner + 2.0), ring, StrokeKind::Outside);
             self.add(clip, around);
@@ -82,7 +82,7 @@ impl PageDrawContext<'_, '_> {
         let fill = style.background.map_or(Color32::TRANSPARENT, |colour| self.theme.colour(colour));
         let width = layout::border_width(style.border);
         let stroke = if width > 0.0 {
-            let colour = style.border_colour.unwrap_or(components::Colour::Token(Token::Border));
+            let colour = style.border_colour.unwrap_or(components::Colour::Token(ColourToken::Border));
             Stroke::new(width, self.theme.colour(colour).gamma_multiply(opacity))
         } else {
             Stroke::NONE
@@ -142,10 +142,10 @@ impl PageDrawContext<'_, '_> {
 
     /// The placeholder for a picture that has not arrived.
     fn missing_picture(&mut self, rect: Rect, corner: f32, clip: Rect, opacity: f32) {
-        let ground = self.theme.token(Token::Sunken).gamma_multiply(opacity);
+        let ground = self.theme.token(ColourToken::Sunken).gamma_multiply(opacity);
         self.add(clip, RectShape::filled(rect, rounding(corner), ground));
         let side = (rect.width().min(rect.height()) * 0.4).min(32.0);
-        let faint = self.theme.token(Token::Faint).gamma_multiply(opacity);
+        let faint = self.theme.token(ColourToken::Faint).gamma_multiply(opacity);
         if let (Some(icon), true) = (look::icon("image"), side >= 8.0) {
             self.icon(icon, rect.center() - Vec2::splat(side / 2.0), side, faint, clip);
         }

@@ -10,7 +10,7 @@ use crate::{
     scene::{ElementTree, PreviewScene},
     sprites::SpriteCache,
 };
-use components::Token;
+use components::ColourToken;
 use egui::{
     Rect, TextureId,
     epaint::{TessellationOptions, Tessellator, text::Fonts, textures::TexturesDelta},
@@ -177,7 +177,7 @@ impl PagePainter {
         let mut tessellator = Tessellator::new(scale, options, atlas.size(), atlas.prepared_discs());
         let primitives = tessellator.tessellate_shapes(shapes);
         phases.tessellate = clock.lap();
-        self.surface.clear_in(part * scale, theme.token(Token::Background));
+        self.surface.clear_in(part * scale, theme.token(ColourToken::Background));
         self.rasteriser.draw(&mut self.surface, &primitives, scale);
         self.rasteriser.free_textures(&mut changes);
         phases.rasterise = clock.lap();

@@ -136,7 +136,7 @@ fn types<'a>(view: &FrameView<'a>, query: &str) -> Vec<PaletteMatch<'a>> {
 
 /// Managed servers with their state.
 fn servers<'a>(view: &FrameView<'a>, query: &str) -> Vec<PaletteMatch<'a>> {
-    let servers = view.upstreams.servers.iter();
+    let servers = view.managed_servers.servers.iter();
     servers
         .filter_map(|server| {
             let rank =

@@ -20,7 +20,7 @@ pub(crate) enum PanelId {
     Proposal,
     Preview,
     Agents,
-    Upstreams,
+    ManagedServers,
     Audit,
     Log,
 }
@@ -77,7 +77,7 @@ pub(crate) const PANELS: &[PanelDef] = &[
     panel(PanelId::Hcl, "hcl", "HCL", PanelSide::Bottom),
     panel(PanelId::Review, "review", "Review", PanelSide::Bottom),
     panel(PanelId::Agents, "agents", "Agents", PanelSide::Bottom),
-    panel(PanelId::Upstreams, "upstreams", "Upstreams", PanelSide::Bottom),
+    panel(PanelId::ManagedServers, "upstreams", "ManagedServers", PanelSide::Bottom),
     panel(PanelId::Audit, "audit", "Audit", PanelSide::Bottom),
     panel(PanelId::Log, "log", "Log", PanelSide::Bottom),
 ];

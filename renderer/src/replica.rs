@@ -4,6 +4,7 @@ use authority::{ProblemIndex, Snapshot, TypeRegistry};
 use shared_protocol::{
     BoardId, Change, Refusal,
     bundle::BundlesView,
+    managed_servers::ManagedServersView,
     mcp::McpView,
     messages::{
         FolderWithoutWorkspace, FullWorkspaceView, Patch, Presence, RegistryView, ToRenderer, WorkspaceStatus,
@@ -12,7 +13,6 @@ use shared_protocol::{
     review::{ProposalDetails, ReviewView},
     terraform::{TerraformRunId, TerraformRunLine, TerraformView},
     trace_link::TraceLinksView,
-    upstreams::ManagedServersView,
 };
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -37,7 +37,7 @@ pub struct Replica {
     pub(crate) terraform: TerraformView,
     pub(crate) review: ReviewView,
     pub(crate) previews: PreviewsView,
-    pub(crate) upstreams: ManagedServersView,
+    pub(crate) managed_servers: ManagedServersView,
     /// A resync is in progress. Patches are ignored until the full workspace arrives.
     waiting: bool,
 }
@@ -134,8 +134,8 @@ impl Replica {
                 self.review = *view;
                 ReplicaUpdate::Review
             }
-            ToRenderer::Upstreams(view) => {
-                self.upstreams = *view;
+            ToRenderer::ManagedServers(view) => {
+                self.managed_servers = *view;
                 ReplicaUpdate::Status
             }
             ToRenderer::Previews(view) => {

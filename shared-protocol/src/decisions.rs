@@ -5,6 +5,9 @@
 
 use crate::{
     BoardId, Command, NodeId, ProposalId, ProposalSubject, Revision,
+    managed_servers::{
+        ServerDetails, ServerForm, ServerId, ToolCall, ToolCallPolicy, ToolCallResult, TypedSecret,
+    },
     messages::AppliedCommand,
     preview_wire::PreviewScreen,
     proposal::{ContentHash, ReviewVerdict},
@@ -15,7 +18,6 @@ use crate::{
         StandingApproval,
     },
     terraform::TerraformRunId,
-    upstreams::{ServerDetails, ServerForm, ServerId, ToolCall, ToolCallPolicy, ToolCallResult, TypedSecret},
 };
 use serde::{Deserialize, Serialize};
 

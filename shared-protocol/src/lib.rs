@@ -17,6 +17,7 @@ pub mod framing;
 pub mod graph;
 pub mod ids;
 pub mod limits;
+pub mod managed_servers;
 pub mod mcp;
 pub mod messages;
 pub mod names;
@@ -34,7 +35,6 @@ pub mod secret_names;
 pub mod terraform;
 pub mod text;
 pub mod trace_link;
-pub mod upstreams;
 pub mod v0;
 pub mod value;
 

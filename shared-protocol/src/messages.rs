@@ -6,6 +6,7 @@ use crate::{
     bundle::BundlesView,
     decisions::{TerminalReviewRequest, WindowRequest},
     limits::{MAX_BOARDS, MAX_NODES},
+    managed_servers::ManagedServersView,
     mcp::McpView,
     preview_sessions::{PreviewGesture, PreviewId, PreviewInstanceBox, PreviewsView},
     preview_wire::PreviewScreen,
@@ -14,7 +15,6 @@ use crate::{
     review::{ProposalDetails, ReviewView},
     terraform::{TerraformRunId, TerraformRunLine, TerraformView},
     trace_link::TraceLinksView,
-    upstreams::ManagedServersView,
 };
 use serde::{Deserialize, Serialize};
 
@@ -72,7 +72,7 @@ pub enum ToRenderer {
     /// The proposal that the window shows: the one that a person opened, else the newest draft. Sent after every change.
     Proposal(Box<ProposalDetails>),
     /// Managed servers and manifests.
-    Upstreams(Box<ManagedServersView>),
+    ManagedServers(Box<ManagedServersView>),
     Previews(Box<PreviewsView>),
     /// Carries the file descriptor of the frame memory of a session, which replaces the previous one.
     PreviewMemory {

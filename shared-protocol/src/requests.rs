@@ -7,6 +7,10 @@
 use crate::{
     BoardId, Command, GraphDocument, NodeId, Override, OverrideKey, OverrideResolution, Revision,
     bundle::{BundleDiagnostic, EntityRef, EntitySummary, EntityView, RelationCoverageView, SchemaView},
+    managed_servers::{
+        ImportSource, ManagedServersView, RegistryServer, ServerBrief, ServerDetails, ServerForm, ServerId,
+        ServerImportInput, ServerImportPreview, ServerLogChunk, ToolCall, ToolCallResult,
+    },
     mcp::{McpMode, McpView},
     messages::{
         AppliedCommand, ConflictResolution, FolderWithoutWorkspace, OperationLogEntry, Patch,
@@ -21,10 +25,6 @@ use crate::{
         TerraformRunLine, TerraformRunView,
     },
     trace_link::{TraceLinkChange, TraceLinksView},
-    upstreams::{
-        ImportSource, ManagedServersView, RegistryServer, ServerBrief, ServerDetails, ServerForm, ServerId,
-        ServerImportInput, ServerImportPreview, ServerLogChunk, ToolCall, ToolCallResult,
-    },
 };
 use serde::{Deserialize, Serialize};
 

@@ -90,7 +90,7 @@ pub const MCP_SERVERS: TestRequirement = TestRequirement {
     name: "MCP servers",
     variable: "DRAFTBOARD_REQUIRE_UPSTREAM_SERVERS",
     skipped_tests: "managed servers from npm and PyPI",
-    install: "scripts/install-upstreams",
+    install: "scripts/install-managed-servers",
     check: || Some(is_installed("DRAFTBOARD_UPSTREAM_SERVERS", "target/upstream-servers")),
 };
 

@@ -4,7 +4,7 @@
 
 use authority::{ProblemIndex, Snapshot};
 use canvas::{
-    BoardScene, Camera, MIN_ZOOM, ProposalLayer, ProposedBoard, ShownProposal, WorkbenchTheme, board_bounds,
+    BoardScene, Camera, CanvasProposal, MIN_ZOOM, ProposalLayer, ProposedBoard, WorkbenchTheme, board_bounds,
     draw_board, to_markdown, to_svg,
 };
 use mcp_server::{BoardImageRequest, BoardImageSubject};
@@ -77,7 +77,7 @@ pub fn picture_for_agents(snapshot: &Snapshot, picture: &BoardImageRequest) -> R
         BoardImageSubject::Proposal { after, elements } => {
             let board = ProposedBoard::build(snapshot, after, picture.board, elements, 1);
             let chosen = elements.iter().map(|element| element.subject.clone()).collect();
-            let shown = ShownProposal {
+            let shown = CanvasProposal {
                 board: Arc::new(board),
                 selected: Arc::new(chosen),
                 focus: None,
@@ -112,7 +112,7 @@ fn draw(
     scene: &BoardScene<'_>,
     bounds: Option<Placement>,
     longest: f32,
-    proposal: Option<&ShownProposal>,
+    proposal: Option<&CanvasProposal>,
 ) -> Result<Vec<u8>, Refusal> {
     let failed = |error: rasteriser::RasterError| {
         Refusal::new(RefusalCode::Internal, format!("the board was not drawn: {error}"))

@@ -1,17 +1,17 @@
 //! Converts between forms that a person fills in and configurations of servers.
 
+use mcp_client::{
+    EnvVarConfig, HttpAuth, ManagedServerConfig, ManagedServerSource, ManagedServerTransport, McpPackageType,
+    Secret, ServerLimits, ServerPackage, ToolPolicy,
+};
 use shared_protocol::{
     Refusal, RefusalCode,
-    upstreams::{
+    managed_servers::{
         AuthForm, PackageKind, ServerForm, ServerLimitsForm, ToolCallPolicy, TypedSecret, VariableForm,
         VariableValue,
     },
 };
 use std::collections::{BTreeMap, BTreeSet};
-use upstreams::{
-    EnvVarConfig, HttpAuth, ManagedServerConfig, ManagedServerSource, ManagedServerTransport, McpPackageType,
-    Secret, ServerLimits, ServerPackage, ToolPolicy,
-};
 
 /// The part of a configuration that holds the secret of an HTTP address.
 const AUTH: &str = "auth";
@@ -287,7 +287,7 @@ mod tests {
     fn an_update_keeps_the_switch_the_id_and_what_was_said_about_tools() {
         let mut before = ManagedServerConfig::http("Web", "https://example.org/mcp", HttpAuth::None);
         before.slug = "web".to_owned();
-        before.tools.insert("x".to_owned(), upstreams::ToolSettings::default());
+        before.tools.insert("x".to_owned(), mcp_client::ToolSettings::default());
         let mut filled = form(&before, &BTreeSet::new());
         filled.auth = AuthForm::Header { name: "X-Key".to_owned(), value: secret("hunter2-hunter2") };
         let (after, secrets) = config(filled, Some(&before)).unwrap();

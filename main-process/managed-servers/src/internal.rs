@@ -2,10 +2,10 @@
 //! nothing changes.
 
 use super::ManagedServerEvents;
+use mcp_client::{DraftboardMethods, INTERNAL_METHODS};
 use serde_json::{Value, json};
 use shared_protocol::Refusal;
 use std::sync::Arc;
-use upstreams::{DraftboardMethods, INTERNAL_METHODS};
 
 /// The number of problems in one answer.
 const MAX_PROBLEMS: usize = 200;

@@ -1,7 +1,7 @@
 //! The MCP servers that Draftboard manages for its user, and tool manifests, within the process: requests, decisions, views,
 //! and proxied tools for agents.
 //!
-//! Owns: the lifetime of the service, the folders, forms and views. Must not know: how a server is talked to (`upstreams`
+//! Owns: the lifetime of the service, the folders, forms and views. Must not know: how a server is talked to (`managed_servers`
 //! does), the wire format of agents' tools (`mcp-server` does), the graph, the writer.
 //!
 //! ```text
@@ -25,6 +25,7 @@ mod views;
 pub use manifests::check as check_manifests;
 
 use arc_swap::ArcSwap;
+use mcp_client::ManagedServersService;
 use mcp_server::{ActionRuns, AgentView, ProxiedTools};
 use shared_protocol::{
     ProposalId, Refusal, RefusalCode,
@@ -32,6 +33,7 @@ use shared_protocol::{
         ApproveManifest, ApproveTools, CallTool, DeleteServer, EnableServer, ManagedServerDecision,
         SetManifestPolicy, SetManifestSecret, SetServerSecret, SetTool, UpdateServer,
     },
+    managed_servers::{ManagedServersView, ToolCall},
     request::{Request, Responder, ResponseChannel},
     requests::{
         AddServer, CallServerTool, DisableServer, ImportServers, ListImportSources, ListServers,
@@ -40,7 +42,6 @@ use shared_protocol::{
     },
     review::AuditEvent,
     service_calls,
-    upstreams::{ManagedServersView, ToolCall},
 };
 use std::{
     path::{Path, PathBuf},
@@ -51,7 +52,6 @@ use tokio::{
     runtime::Handle,
     sync::{mpsc, watch},
 };
-use upstreams::ManagedServersService;
 
 /// The capacity of the queue of orders.
 const MAX_ORDERS: usize = 256;
@@ -88,7 +88,7 @@ service_calls! {
 
 service_calls! {
     /// The decisions about managed servers and manifests.
-    pub enum ManagedServerDecision {
+    pub enum ManagedServerDecisionCall {
         EnableServer,
         ApproveTools,
         SetTool,
@@ -104,7 +104,7 @@ service_calls! {
 
 pub enum ManagedServerMsg {
     Request { call: ManagedServerRequest, by: RequestOrigin },
-    Decide { call: ManagedServerDecision, purpose: String, by: RequestOrigin },
+    Decide { call: ManagedServerDecisionCall, purpose: String, by: RequestOrigin },
     Accepted(AcceptedToolCall),
     Stop(crossbeam_channel::Sender<()>),
 }
@@ -139,7 +139,7 @@ pub struct ManagedServerFolders {
 
 impl ManagedServerFolders {
     pub fn of_user() -> Self {
-        Self { config: user_folders::config_folder(), data: user_folders::upstreams_data() }
+        Self { config: user_folders::config_folder(), data: user_folders::managed_servers_data() }
     }
 
     /// The user's own manifests.

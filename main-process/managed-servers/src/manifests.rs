@@ -1,13 +1,13 @@
 //! The folders of manifests, and the detection of changes in them.
 
 use super::{ManagedServerFolders, views};
-use shared_protocol::upstreams::ManifestBrief;
+use mcp_client::{ManifestFolder, ManifestSource};
+use shared_protocol::managed_servers::ManifestBrief;
 use std::{
     fs,
     path::{Path, PathBuf},
     time::{Duration, SystemTime},
 };
-use upstreams::{ManifestFolder, ManifestSource};
 
 /// The interval in which the folders are checked.
 pub(super) const WATCH_INTERVAL: Duration = Duration::from_secs(1);
@@ -66,7 +66,7 @@ pub fn check(places: &[PathBuf]) -> Vec<ManifestBrief> {
         .iter()
         .map(|place| ManifestFolder { origin: ManifestSource::User, path: place.to_owned() })
         .collect();
-    let reports = upstreams::check_manifests(&folders).into_iter();
+    let reports = mcp_client::check_manifests(&folders).into_iter();
     reports
         .map(|report| views::manifest(report, &views::StoredManifestCredentials::new(), |_| None))
         .collect()

@@ -1,9 +1,13 @@
 //! Opens the service, receives orders, and carries out each in a task of its own, so that a hanging server delays nothing else.
 
 use super::{
-    AcceptedToolCall, ManagedServerContext, ManagedServerDecision, ManagedServerMsg, ManagedServerRequest,
-    ManagedServersHandle, RequestOrigin, forms, internal, proxied_tools, publish::ManagedServerState,
-    purpose, sources, too_many, views,
+    AcceptedToolCall, ManagedServerContext, ManagedServerDecisionCall, ManagedServerMsg,
+    ManagedServerRequest, ManagedServersHandle, RequestOrigin, forms, internal, proxied_tools,
+    publish::ManagedServerState, purpose, sources, too_many, views,
+};
+use mcp_client::{
+    ManagedServerConfig, ManagedServersService, ManagedServersSetup, SERVER_BACKOFF, ToolSettings,
+    best_secret_store, inherited_environment,
 };
 use processes::WardenCommandLine;
 use shared_protocol::{
@@ -12,6 +16,10 @@ use shared_protocol::{
         ApproveManifest, ApproveTools, CallTool, DeleteServer, EnableServer, SetManifestPolicy,
         SetManifestSecret, SetServerSecret, SetTool, UpdateServer,
     },
+    managed_servers::{
+        ManagedServersView, RegistryServer, ServerDetails, ServerForm, ServerId, ServerImportInput,
+        ServerLogChunk, ToolCall, ToolCallPolicy, ToolCallResult,
+    },
     request::Responder,
     requests::{
         AddServer, CallServerTool, DisableServer, ImportServers, ImportedServers, PreviewServerImport,
@@ -19,19 +27,11 @@ use shared_protocol::{
         WithdrawTool,
     },
     review::AuditEvent,
-    upstreams::{
-        ManagedServersView, RegistryServer, ServerDetails, ServerForm, ServerId, ServerImportInput,
-        ServerLogChunk, ToolCall, ToolCallPolicy, ToolCallResult,
-    },
 };
 use std::{sync::Arc, time::Duration};
 use tokio::{
     runtime::Handle,
     sync::{Semaphore, mpsc},
-};
-use upstreams::{
-    ManagedServerConfig, ManagedServersService, ManagedServersSetup, SERVER_BACKOFF, ToolSettings,
-    best_secret_store, inherited_environment,
 };
 use uuid::Uuid;
 
@@ -165,7 +165,7 @@ async fn serve(
 
 enum PendingManagedServerMsg {
     Request(ManagedServerRequest, RequestOrigin),
-    Decide(ManagedServerDecision, String, RequestOrigin),
+    Decide(ManagedServerDecisionCall, String, RequestOrigin),
 }
 
 /// Carries out one order.
@@ -231,45 +231,45 @@ impl ManagedServerMsgHandler {
         }
     }
 
-    async fn decide(&self, call: ManagedServerDecision, purpose: String, by: RequestOrigin) {
+    async fn decide(&self, call: ManagedServerDecisionCall, purpose: String, by: RequestOrigin) {
         let record = DecisionRecord { handler: self, purpose, by };
         let service = self.service();
         match call {
-            ManagedServerDecision::EnableServer(EnableServer { server }, responder) => {
+            ManagedServerDecisionCall::EnableServer(EnableServer { server }, responder) => {
                 let enable = async |service: &ManagedServersService, id| service.toggle(id, true).await;
                 record.finish(self.control(&server, enable).await, responder).await;
             }
-            ManagedServerDecision::ApproveTools(ApproveTools { server, tools }, responder) => {
+            ManagedServerDecisionCall::ApproveTools(ApproveTools { server, tools }, responder) => {
                 let approve = async |service: &ManagedServersService, id| service.approve_seen(id, &tools);
                 record.finish(self.control(&server, approve).await, responder).await;
             }
-            ManagedServerDecision::SetTool(decision, responder) => {
+            ManagedServerDecisionCall::SetTool(decision, responder) => {
                 record.finish(self.set_tool(decision).await, responder).await;
             }
-            ManagedServerDecision::UpdateServer(UpdateServer { server, form }, responder) => {
+            ManagedServerDecisionCall::UpdateServer(UpdateServer { server, form }, responder) => {
                 record.finish(self.update(&server, *form).await, responder).await;
             }
-            ManagedServerDecision::DeleteServer(DeleteServer { server }, responder) => {
+            ManagedServerDecisionCall::DeleteServer(DeleteServer { server }, responder) => {
                 record.finish(self.delete(&server).await, responder).await;
             }
-            ManagedServerDecision::SetServerSecret(decision, responder) => {
+            ManagedServerDecisionCall::SetServerSecret(decision, responder) => {
                 record.finish(self.set_secret(decision).await, responder).await;
             }
-            ManagedServerDecision::ApproveManifest(ApproveManifest { hash }, responder) => {
+            ManagedServerDecisionCall::ApproveManifest(ApproveManifest { hash }, responder) => {
                 let result = match service.approve_manifest(&hash) {
                     Ok(_) => self.read_manifests().await,
                     Err(error) => Err(error),
                 };
                 record.finish(result, responder).await;
             }
-            ManagedServerDecision::SetManifestPolicy(SetManifestPolicy { tool, policy }, responder) => {
+            ManagedServerDecisionCall::SetManifestPolicy(SetManifestPolicy { tool, policy }, responder) => {
                 let result = service.set_manifest_policy(&tool, forms::tool_policy(policy));
                 record.finish(result, responder).await;
             }
-            ManagedServerDecision::SetManifestSecret(decision, responder) => {
+            ManagedServerDecisionCall::SetManifestSecret(decision, responder) => {
                 record.finish(self.set_manifest_secret(decision).await, responder).await;
             }
-            ManagedServerDecision::CallTool(CallTool { call }, responder) => {
+            ManagedServerDecisionCall::CallTool(CallTool { call }, responder) => {
                 let result = self.call(&call, &record.by).await;
                 record.finish(result, responder).await;
             }
@@ -340,7 +340,7 @@ impl ManagedServerMsgHandler {
     async fn search_registry(&self, request: SearchServerRegistry) -> Result<Vec<RegistryServer>, Refusal> {
         let place = request.registry.filter(|place| !place.trim().is_empty());
         let place = place.unwrap_or_else(|| self.following.places.registry.clone());
-        let found = upstreams::search_registry(place.trim(), &request.query).await?;
+        let found = mcp_client::search_registry(place.trim(), &request.query).await?;
         Ok(found.iter().map(views::registry_server).collect())
     }
 
@@ -357,7 +357,7 @@ impl ManagedServerMsgHandler {
                 RefusalCode::Conflict,
                 format!("{} is denied by its policy.", purpose::shorten(&call.tool)),
             )
-            .hint("Change its policy under Upstreams.")),
+            .hint("Change its policy under ManagedServers.")),
         }
     }
 
@@ -487,15 +487,15 @@ pub(super) fn refuse_changed(call: &ToolCall, hash: &str) -> Result<(), Refusal>
         .hint("Review the tool as it is now, then call it again."))
 }
 
-fn unknown_tool(exposed: &str, tools: &[upstreams::ManagedServerTool]) -> Refusal {
+fn unknown_tool(exposed: &str, tools: &[mcp_client::ManagedServerTool]) -> Refusal {
     let known = tools.iter().map(|tool| tool.exposed.as_str());
     Refusal::new(RefusalCode::NotFound, format!("No running server has a tool {exposed:.64}."))
         .suggest(authority::similar(exposed, known))
-        .hint("`draftboard upstream tools` lists all tools.")
+        .hint("`draftboard server tools` lists all tools.")
 }
 
-fn read_import(source: &ServerImportInput) -> Result<upstreams::ImportReport, Refusal> {
-    upstreams::import(&sources::text(source)?)
+fn read_import(source: &ServerImportInput) -> Result<mcp_client::ImportReport, Refusal> {
+    mcp_client::import(&sources::text(source)?)
 }
 
 fn import(

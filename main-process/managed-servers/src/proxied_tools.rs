@@ -2,6 +2,9 @@
 //! tool; its policy decides whether each call needs a person again. Every call is in the audit.
 
 use super::{AcceptedToolCall, RequestOrigin, forms, orders, publish::ManagedServerState, purpose};
+use mcp_client::{
+    CallProgress, ManagedServerTool, ManagedServersService, ManifestTool, ServerToolAnswer, ToolPolicy,
+};
 use mcp_server::{
     ActionOutputLine, ActionRequest, ActionResult, AgentCall, ForwardFuture, ProxiedTool, ProxiedTools,
     SurfaceTool as Offered, parse_wait_seconds,
@@ -9,16 +12,13 @@ use mcp_server::{
 use serde_json::Value;
 use shared_protocol::{
     Refusal, RefusalCode,
+    managed_servers::{ManagedServersView, ToolCall, ToolCallPolicy},
     proposal::ProposedAction,
     review::{AuditEvent, MAX_SHOWN_TEXT_BYTES},
-    upstreams::{ManagedServersView, ToolCall, ToolCallPolicy},
 };
 use std::{collections::BTreeMap, sync::Arc};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
-use upstreams::{
-    CallProgress, ManagedServerTool, ManagedServersService, ManifestTool, ServerToolAnswer, ToolPolicy,
-};
 use uuid::Uuid;
 
 /// The number of progress messages that may wait for a slow agent.
@@ -42,7 +42,7 @@ pub(super) fn tools(
     let now: BTreeMap<String, ProxiedTool> =
         of_servers.chain(of_manifests).map(|guest| (guest.name.clone(), guest)).collect();
     if now == *known {
-        return before.with_upstreams(view);
+        return before.with_managed_servers(view);
     }
     let tools = now.values().map(|guest| {
         let (following, name) = (Arc::clone(following), guest.name.clone());

@@ -2,10 +2,11 @@
 //! once.
 
 use super::{ManagedServerContext, ManagedServersHandle, RequestOrigin, manifests, proxied_tools, views};
+use mcp_client::{ManagedServersService, ManifestFolder};
 use mcp_server::{ProxiedTool, ProxiedTools};
 use shared_protocol::{
+    managed_servers::{ManagedServersView, ServerState},
     review::AuditEvent,
-    upstreams::{ManagedServersView, ServerState},
 };
 use std::{
     collections::BTreeMap,
@@ -14,7 +15,6 @@ use std::{
     time::Duration,
 };
 use tokio::sync::Notify;
-use upstreams::{ManagedServersService, ManifestFolder};
 
 /// Changes within this time are published together.
 const GATHER: Duration = Duration::from_millis(80);

@@ -7,7 +7,7 @@ use shared_protocol::{
         ApproveManifest, ApproveTools, CallTool, DeleteServer, EnableServer, ManagedServerDecision,
         SetManifestPolicy, SetManifestSecret, SetServerSecret, SetTool, UpdateServer,
     },
-    upstreams::{ManagedServersView, ServerBrief, ServerForm, ServerId, VariableValue},
+    managed_servers::{ManagedServersView, ServerBrief, ServerForm, ServerId, VariableValue},
 };
 
 /// The length of a command line or of arguments in one description.

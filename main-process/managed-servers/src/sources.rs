@@ -4,7 +4,7 @@ use clap::ValueEnum as _;
 use connect::{ClientFolders, ConfigScope, ConnectableClient};
 use shared_protocol::{
     Refusal, RefusalCode,
-    upstreams::{ImportSource, MAX_UPSTREAM_TEXT_BYTES, ServerImportInput},
+    managed_servers::{ImportSource, MAX_UPSTREAM_TEXT_BYTES, ServerImportInput},
 };
 use std::{
     fs::File,
@@ -26,7 +26,7 @@ pub(super) fn list(workspace: Option<PathBuf>) -> Vec<ImportSource> {
     // VS Code may also have servers in its settings; settings without servers are not listed.
     let of_workspace = places.workspace.as_ref().map(|root| root.join(".vscode/settings.json"));
     for path in std::iter::once(places.config.join("Code/User/settings.json")).chain(of_workspace) {
-        if read(&path).is_ok_and(|text| upstreams::import(&text).is_ok()) {
+        if read(&path).is_ok_and(|text| mcp_client::import(&text).is_ok()) {
             let program = format!("{} settings", ConnectableClient::Vscode.title());
             found.push(ImportSource { program, path: path.display().to_string() });
         }

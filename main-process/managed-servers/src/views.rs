@@ -1,10 +1,15 @@
 //! Views for window and terminals, made from the state of the service.
 
 use super::forms;
+use mcp_client::{
+    DefinitionDifference, ImportReport, ManagedServerConfig, ManagedServerStatus, ManagedServerTool,
+    ManagedServersService, ManifestFolder, ManifestReport, ManifestSource, ManifestTool, RegistryEntry,
+    ServerStartPhase, ToolApprovalState,
+};
 use shared_protocol::text::truncate_bytes;
 use shared_protocol::{
     Refusal, RefusalCode,
-    upstreams::{
+    managed_servers::{
         ImportedServerView, MAX_LOG_CHUNK_LINES, ManagedServersView, ManifestBrief, ManifestCredential,
         ManifestFolderBrief, ManifestOrigin, ManifestToolBrief, RegistryOffer, RegistryServer, ServerBrief,
         ServerDetails, ServerExit, ServerId, ServerImportPreview, ServerLogChunk, ServerState, StartPhase,
@@ -15,11 +20,6 @@ use std::{
     collections::{BTreeMap, BTreeSet, hash_map::DefaultHasher},
     hash::{Hash as _, Hasher as _},
     time::{SystemTime, UNIX_EPOCH},
-};
-use upstreams::{
-    DefinitionDifference, ImportReport, ManagedServerConfig, ManagedServerStatus, ManagedServerTool,
-    ManagedServersService, ManifestFolder, ManifestReport, ManifestSource, ManifestTool, RegistryEntry,
-    ServerStartPhase, ToolApprovalState,
 };
 use uuid::Uuid;
 
@@ -171,7 +171,7 @@ pub(super) fn details(service: &ManagedServersService, id: Uuid) -> Result<Serve
 
 pub(super) fn unknown(named: &str) -> Refusal {
     Refusal::new(RefusalCode::NotFound, format!("There is no server {named:.64}."))
-        .hint("`draftboard upstream list` shows all servers.")
+        .hint("`draftboard server list` shows all servers.")
 }
 
 fn tool(tool: &ManagedServerTool, config: &ManagedServerConfig) -> ToolView {
@@ -271,7 +271,7 @@ pub(super) fn log(service: &ManagedServersService, id: Uuid, from: u64) -> Optio
 
 pub(super) fn import(import: &ImportReport, service: &ManagedServersService) -> ServerImportPreview {
     let known: BTreeSet<String> = service.list().into_iter().map(|config| config.name).collect();
-    let server = |server: &upstreams::ServerImport| {
+    let server = |server: &mcp_client::ServerImport| {
         let set = server.secrets.iter().map(|(part, _)| part.clone()).collect();
         ImportedServerView {
             form: forms::form(&server.config, &set),
@@ -288,7 +288,7 @@ pub(super) fn import(import: &ImportReport, service: &ManagedServersService) -> 
 }
 
 pub(super) fn registry_server(entry: &RegistryEntry) -> RegistryServer {
-    let offer = |offer: &upstreams::RegistryLaunchOption| RegistryOffer {
+    let offer = |offer: &mcp_client::RegistryLaunchOption| RegistryOffer {
         form: forms::form(&offer.config, &BTreeSet::new()),
         runs: forms::runs(&offer.config),
         required: offer.required.clone(),

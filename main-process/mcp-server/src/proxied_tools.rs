@@ -5,7 +5,7 @@ use crate::escape::escape_hidden;
 use crate::{AgentCall, SurfaceTool, surface::ToolHandler};
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool as ToolDefinition, ToolAnnotations};
 use serde_json::Value;
-use shared_protocol::{Refusal, RefusalCode, mcp::McpMode, upstreams::ManagedServersView};
+use shared_protocol::{Refusal, RefusalCode, managed_servers::ManagedServersView, mcp::McpMode};
 use std::{collections::BTreeMap, fmt, pin::Pin, sync::Arc};
 
 /// The result of a forwarded tool: the protocol's result as JSON text, already bounded, validated and free of
@@ -30,7 +30,7 @@ pub struct ProxiedTool {
 pub struct ProxiedTools {
     tools: Arc<BTreeMap<String, Arc<SurfaceTool>>>,
     /// The servers and manifests that provide the tools, with their states.
-    pub upstreams: Arc<ManagedServersView>,
+    pub managed_servers: Arc<ManagedServersView>,
 }
 
 impl fmt::Debug for ProxiedTools {
@@ -40,20 +40,23 @@ impl fmt::Debug for ProxiedTools {
 }
 
 impl ProxiedTools {
-    pub fn new(tools: impl IntoIterator<Item = SurfaceTool>, upstreams: Arc<ManagedServersView>) -> Self {
+    pub fn new(
+        tools: impl IntoIterator<Item = SurfaceTool>,
+        managed_servers: Arc<ManagedServersView>,
+    ) -> Self {
         let tools = tools.into_iter().map(|tool| (tool.name().to_owned(), Arc::new(tool))).collect();
-        Self { tools: Arc::new(tools), upstreams }
+        Self { tools: Arc::new(tools), managed_servers }
     }
 
     /// Returns the same tools with a new state of their servers.
     #[must_use]
-    pub fn with_upstreams(&self, upstreams: Arc<ManagedServersView>) -> Self {
-        Self { tools: Arc::clone(&self.tools), upstreams }
+    pub fn with_managed_servers(&self, managed_servers: Arc<ManagedServersView>) -> Self {
+        Self { tools: Arc::clone(&self.tools), managed_servers }
     }
 
     /// Returns whether tools and server states are equal.
     pub fn is_same(&self, other: &Self) -> bool {
-        self.has_same_tools(other) && self.upstreams == other.upstreams
+        self.has_same_tools(other) && self.managed_servers == other.managed_servers
     }
 
     /// Returns whether the tools are identical.

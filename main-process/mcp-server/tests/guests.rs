@@ -8,8 +8,8 @@ use mcp_server::{ProxiedTool, ProxiedTools, SurfaceTool};
 use serde_json::{Value, json};
 use shared_protocol::{
     Refusal, RefusalCode,
+    managed_servers::{ManagedServersView, PackageKind, ServerBrief, ServerId, ServerState},
     mcp::McpMode,
-    upstreams::{ManagedServersView, PackageKind, ServerBrief, ServerId, ServerState},
 };
 use std::sync::Arc;
 
@@ -77,9 +77,9 @@ async fn a_dynamic_example_of_the_surface() {
     assert_eq!(tools.iter().filter(|tool| tool["name"] == "search").count(), 1);
     let proxied_tools: Vec<&Value> = tools.iter().filter(|tool| tool["name"] == "files__echo").collect();
     insta::assert_snapshot!("dynamic", serde_json::to_string_pretty(&proxied_tools).unwrap());
-    let upstreams = talk.call("list_upstreams", json!({})).await;
-    assert_eq!(upstreams["data"]["servers"][0]["tools"], json!(["files__echo"]));
-    assert!(!upstreams.to_string().contains("private"), "{upstreams}");
+    let managed_servers = talk.call("list_upstreams", json!({})).await;
+    assert_eq!(managed_servers["data"]["servers"][0]["tools"], json!(["files__echo"]));
+    assert!(!managed_servers.to_string().contains("private"), "{managed_servers}");
 }
 
 #[tokio::test]
@@ -129,7 +129,7 @@ async fn tools_that_come_and_go_are_told_once_for_a_moment() {
     bench.set_proxied_tools(proxied_tools.clone());
     talk.notice("notifications/tools/list_changed").await;
     talk.ask("resources/subscribe", json!({ "uri": "draftboard://workspace/graph" })).await;
-    bench.set_proxied_tools(proxied_tools.with_upstreams(server()));
+    bench.set_proxied_tools(proxied_tools.with_managed_servers(server()));
     // The notices of one change are all sent before those of the next, so the second says that none is missing of the first.
     for _ in 0..2 {
         bench.add_buckets(1);

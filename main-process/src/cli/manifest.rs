@@ -4,17 +4,16 @@
 use super::{
     WorkspaceArguments, format,
     review::{self, person_is_here},
-    upstream::{PolicyArgument, ServerCommandSession},
+    server::{PolicyArgument, ServerCommandSession},
     workspace_at,
 };
-use crate::upstreams;
 use clap::Subcommand;
 use safe_fs::SafeFolder;
 use serde_json::{Value, json};
 use shared_protocol::{
     Refusal, RefusalCode,
     decisions::{ApproveManifest, SetManifestSecret},
-    upstreams::{ManifestBrief, TypedSecret},
+    managed_servers::{ManifestBrief, TypedSecret},
 };
 use std::{
     path::{Path, PathBuf},
@@ -158,7 +157,7 @@ fn find(session: &mut ServerCommandSession, named: &str) -> Result<ManifestBrief
             format!("there is no manifest {named:.200} in the running Draftboard"),
         )
         .suggest(known)
-        .hint("`draftboard upstream list` lists all manifests.")
+        .hint("`draftboard server list` lists all manifests.")
     })
 }
 
@@ -180,7 +179,7 @@ fn check_manifests_at(place: Option<&Path>, at: &WorkspaceArguments) -> Result<V
             std::iter::once(paths::config_folder().join("manifests")).chain(shared).collect()
         }
     };
-    Ok(upstreams::check_manifests(&places))
+    Ok(managed_servers::check_manifests(&places))
 }
 
 fn format_manifests(found: &[ManifestBrief]) -> String {

@@ -30,11 +30,11 @@ mod save;
 mod schema;
 mod serve;
 mod serve_bundles;
+mod server;
 mod standalone_terraform;
 mod status;
 mod terraform;
 mod undo;
-mod upstream;
 mod validate;
 mod window;
 mod workspace_at;
@@ -221,7 +221,7 @@ enum Verb {
     Import(import::ImportArguments),
     /// Runs Terraform on a board; apply and destroy ask for confirmation
     #[command(after_help = terraform::HELP)]
-    Terraform(terraform::Terraform),
+    Terraform(terraform::TerraformArguments),
     /// Manages previews of pages and components in the running Draftboard
     #[command(after_help = preview::HELP)]
     Preview {
@@ -301,8 +301,8 @@ enum Verb {
         at: WorkspaceArguments,
     },
     /// Manages MCP servers and their tools
-    #[command(subcommand, after_help = upstream::HELP)]
-    Upstream(upstream::ServerVerb),
+    #[command(subcommand, alias = "upstream", after_help = server::HELP)]
+    Server(server::ServerVerb),
     /// Checks and approves tool manifests, and sets their credentials
     #[command(subcommand, after_help = manifest::HELP)]
     Manifest(manifest::ManifestVerb),
@@ -400,7 +400,7 @@ fn run(verb: Verb, roles: &RoleEntryPoints) -> ExitCode {
         Verb::Read { uri, at } => read::run(&uri, &at),
         Verb::Connect(arguments) => connect::run(&arguments, roles),
         Verb::Review { what, at } => review::run(what, &at),
-        Verb::Upstream(verb) => upstream::run(verb),
+        Verb::Server(verb) => server::run(verb),
         Verb::Manifest(verb) => manifest::run(&verb),
         Verb::Audit { what, at } => audit::run(&what, &at),
         Verb::Resolve { board, keep, at } => resolve::run(&board, keep, &at),

@@ -118,7 +118,7 @@ impl OverrideArguments {
         let (scope, instance) = instance_of(document, instance, self.component)?;
         Ok(match &self.path {
             Some(path) => OverrideSelector::These(vec![OverrideKey::new(scope, instance, pointer(path)?)]),
-            None => OverrideSelector::PublishedInstance { scope, instance },
+            None => OverrideSelector::Instance { scope, instance },
         })
     }
 }

@@ -6,14 +6,14 @@ use crate::{
     router::RequestRouter,
     terminal::TerminalServer,
     terraform_worker,
-    upstreams::{self, ManagedServerContext, ManagedServerFolders},
     writer::{
-        Launch, ProcessHandle, ProcessSignal, Services, WriterHandle, WriterMsg, WriterPreviewEvents,
+        LaunchTarget, ProcessHandle, ProcessSignal, Services, WriterHandle, WriterMsg, WriterPreviewEvents,
         WriterServiceEvents, terraform_user,
     },
 };
 use crash_reports::{self, CrashRole, RunningMarker};
 use crossbeam_channel::{Receiver, select};
+use managed_servers::{ManagedServerContext, ManagedServerFolders};
 use processes::{
     Backoff, ChildEvent, ChildEventKind, ChildSpec, Environment, ExitReason, RestartPolicy, StdStream,
     Supervisor, WardenCommandLine,
@@ -31,7 +31,7 @@ const STOP_LIMIT: Duration = Duration::from_secs(3);
 
 /// Runs the process until its end. Calls `ready` when it can be stopped as well.
 pub(super) fn run(
-    mut launch: Launch,
+    mut launch: LaunchTarget,
     roles: &RoleEntryPoints,
     window: bool,
     overrides: agents::SettingsOverrides,
@@ -46,12 +46,12 @@ pub(super) fn run(
     let (agents, agents_messages) = agents::AgentServerHandle::new();
     let (terraform, questions) = terraform_worker::TerraformHandle::new();
     let (previews, wishes) = preview::PreviewsHandle::new()?;
-    let (upstreams, wanted) = upstreams::ManagedServersHandle::new();
+    let (managed_servers, wanted) = managed_servers::ManagedServersHandle::new();
     let services = Services {
         agents: agents.clone(),
         terraform: terraform.clone(),
         previews: previews.clone(),
-        upstreams: upstreams.clone(),
+        managed_servers: managed_servers.clone(),
     };
     let (process, signals) = ProcessHandle::new(window, std::mem::take(&mut launch.failed));
     let terminals = TerminalServer::server_factory(services.clone(), process.clone());
@@ -84,7 +84,7 @@ pub(super) fn run(
             exe: roles.exe.clone(),
             folders: ManagedServerFolders::of_user(),
         };
-        upstreams::start(upstreams.clone(), wanted, context, &started.runtime);
+        managed_servers::start(managed_servers.clone(), wanted, context, &started.runtime);
     }
     ready(started.as_ref().ok().and_then(|started| started.url.as_deref()));
     if window {
@@ -92,7 +92,7 @@ pub(super) fn run(
     }
     let code = wait_for_end(&router, &children, &signals, &stops);
     supervisor.shutdown(STOP_LIMIT);
-    upstreams.stop();
+    managed_servers.stop();
     agents.stop();
     if started.is_ok_and(|started| started.thread.join().is_err()) {
         tracing::error!("the agents' side ended with a fault");

@@ -18,7 +18,7 @@ mod session;
 mod subscriber;
 mod writer_thread;
 
-pub(crate) use launching::{Launch, launch, launch_at};
+pub(crate) use launching::{LaunchTarget, launch, launch_at};
 pub(crate) use process::{ProcessHandle, ProcessSignal};
 pub(crate) use requests::{WorkspaceRequest, WorkspaceTurn};
 pub(crate) use review_requests::TerminalReviewer;
@@ -26,7 +26,7 @@ pub(crate) use service_links::{WriterPreviewEvents, WriterServiceEvents, terrafo
 pub(crate) use session::{ServeTerminals, Session, WorkspaceSessionError};
 pub(crate) use subscriber::MAX_QUEUED;
 
-use crate::{background, preview, responses::wait_for, terraform_worker, upstreams};
+use crate::{background, preview, responses::wait_for, terraform_worker};
 use agents::AgentServerAddress;
 use authority::proposals::{AgentRequest, CallingClient};
 use crossbeam_channel::{SendTimeoutError, Sender, bounded};
@@ -34,13 +34,13 @@ use journal::FileChange;
 use mcp_server::AgentReplyFn;
 use shared_protocol::{
     Actor, NodeId, ProposalId, Refusal, RefusalCode,
+    managed_servers::ManagedServersView,
     mcp::McpView,
     messages::{AppliedCommand, Presence, ToRenderer, WorkbenchInstanceView},
     request::Responder,
     requests::{ExportBoard, ExportedFile},
     review::AuditEvent,
     terraform::{TerraformRunId, TerraformRunLine, TerraformView},
-    upstreams::ManagedServersView,
 };
 use std::{
     io,
@@ -73,7 +73,7 @@ pub(crate) enum WriterMsg {
     /// A line of the audit; joins the group of mutations.
     AuditLine {
         event: AuditEvent,
-        by: upstreams::RequestOrigin,
+        by: managed_servers::RequestOrigin,
         reason: String,
     },
     /// A request that runs in its own turn.
@@ -95,7 +95,7 @@ pub(crate) enum WriterMsg {
     /// A service's new view, for the window.
     Mcp(Box<McpView>),
     Terraform(Box<TerraformView>),
-    Upstreams(Box<ManagedServersView>),
+    ManagedServers(Box<ManagedServersView>),
     RunLines {
         run: TerraformRunId,
         first: u64,
@@ -133,7 +133,7 @@ impl WriterMsg {
             | Self::Resync
             | Self::Mcp(_)
             | Self::Terraform(_)
-            | Self::Upstreams(_)
+            | Self::ManagedServers(_)
             | Self::RunLines { .. }
             | Self::McpAddress(_)
             | Self::Stop => tracing::debug!(%refusal, "a message to the writer was dropped"),
@@ -147,7 +147,7 @@ pub(crate) struct Services {
     pub(crate) agents: agents::AgentServerHandle,
     pub(crate) terraform: terraform_worker::TerraformHandle,
     pub(crate) previews: preview::PreviewsHandle,
-    pub(crate) upstreams: upstreams::ManagedServersHandle,
+    pub(crate) managed_servers: managed_servers::ManagedServersHandle,
 }
 
 /// Sends messages to the writer.
@@ -161,7 +161,7 @@ pub(crate) struct WriterHandle {
 impl WriterHandle {
     /// Starts the writer's thread on an open workspace.
     pub(crate) fn start(
-        launch: Launch,
+        launch: LaunchTarget,
         process: ProcessHandle,
         services: Services,
         terminals: ServeTerminals,

@@ -91,7 +91,7 @@ impl Publisher {
         self.services.agents.published.show(workspace);
         self.services.terraform.show(workspace);
         self.services.previews.show(workspace);
-        self.services.upstreams.show(workspace.root());
+        self.services.managed_servers.show(workspace.root());
         self.window.catch_up(workspace);
         self.window.send_registry(workspace);
         self.window.send_status(workspace);

@@ -6,17 +6,17 @@ use crate::{
     preview,
     responses::wait_for,
     terraform_worker::{self, TerraformEvent, TerraformEvents},
-    upstreams::{ManagedServerEvents, RequestOrigin},
 };
 use agents::{AgentServerAddress, AgentServerEvents};
+use managed_servers::{ManagedServerEvents, RequestOrigin};
 use shared_protocol::{
     Actor, ActorKind, NodeId, ProposalId, Refusal, RefusalCode, Revision,
+    managed_servers::ManagedServersView,
     mcp::McpView,
     messages::{AppliedCommand, Patch},
     preview_sessions::PreviewsView,
     requests::ReadPatches,
     review::AuditEvent,
-    upstreams::ManagedServersView,
 };
 use std::{path::PathBuf, sync::Arc, time::Duration};
 use workspace::Mutation;
@@ -89,7 +89,7 @@ impl TerraformEvents for WriterServiceEvents {
 
 impl ManagedServerEvents for WriterServiceEvents {
     fn publish_view(&self, view: ManagedServersView) {
-        if let Err(refusal) = self.host.send(WriterMsg::Upstreams(Box::new(view))) {
+        if let Err(refusal) = self.host.send(WriterMsg::ManagedServers(Box::new(view))) {
             tracing::debug!(%refusal, "the window did not receive the view of managed servers");
         }
     }

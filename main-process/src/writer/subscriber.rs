@@ -5,12 +5,12 @@ use authority::TypeRegistry;
 use crossbeam_channel::{Sender, TrySendError};
 use shared_protocol::{
     Proposal, ProposalId, ProposalState, Revision,
+    managed_servers::ManagedServersView,
     mcp::McpView,
     messages::{Patch, ToRenderer, WorkspaceStatus},
     review::{ConfirmationCode, MAX_DECIDED_PROPOSALS, ProposalBrief, ProposalDetails, ReviewView},
     terraform::TerraformView,
     trace_link::TraceLinksView,
-    upstreams::ManagedServersView,
 };
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -36,7 +36,7 @@ pub(super) struct Subscriber {
     /// The views of the services, for a window that connects later.
     agents: Option<McpView>,
     terraform: Option<Box<TerraformView>>,
-    upstreams: Option<Box<ManagedServersView>>,
+    managed_servers: Option<Box<ManagedServersView>>,
     review: LastSentReview,
     proposal: WindowProposal,
     /// The user's settings of the window; they belong to no workspace.
@@ -69,9 +69,9 @@ impl Subscriber {
 
     pub(super) fn attach(&mut self, queue: Sender<ToRenderer>, workspace: &Workspace) {
         let (agents, terraform) = (self.agents.take(), self.terraform.take());
-        let (upstreams, settings) = (self.upstreams.take(), std::mem::take(&mut self.settings));
+        let (managed_servers, settings) = (self.managed_servers.take(), std::mem::take(&mut self.settings));
         let queue = Some(queue);
-        *self = Self { queue, behind: true, agents, terraform, upstreams, settings, ..Self::default() };
+        *self = Self { queue, behind: true, agents, terraform, managed_servers, settings, ..Self::default() };
         self.catch_up(workspace);
     }
 
@@ -115,8 +115,8 @@ impl Subscriber {
         if let Some(terraform) = self.terraform.clone() {
             self.send(ToRenderer::Terraform(terraform));
         }
-        if let Some(upstreams) = self.upstreams.clone() {
-            self.send(ToRenderer::Upstreams(upstreams));
+        if let Some(managed_servers) = self.managed_servers.clone() {
+            self.send(ToRenderer::ManagedServers(managed_servers));
         }
     }
 
@@ -157,9 +157,9 @@ impl Subscriber {
         }
     }
 
-    pub(super) fn send_upstreams(&mut self, view: Box<ManagedServersView>) {
-        self.upstreams = Some(view.clone());
-        self.notify(ToRenderer::Upstreams(view));
+    pub(super) fn send_managed_servers(&mut self, view: Box<ManagedServersView>) {
+        self.managed_servers = Some(view.clone());
+        self.notify(ToRenderer::ManagedServers(view));
     }
 
     pub(super) fn send_status(&mut self, workspace: &Workspace) {

@@ -11,7 +11,7 @@ pub(super) use overlay::{ProposalComparison, ProposalOverlayInput};
 pub(super) use reviewing::request_plan_of;
 
 use super::{
-    Launch, ProcessHandle, ServeTerminals, Services, Session, WriterHandle, WriterMsg, WriterRequest,
+    LaunchTarget, ProcessHandle, ServeTerminals, Services, Session, WriterHandle, WriterMsg, WriterRequest,
     announcer::ProposalAnnouncer,
     codes::ConfirmationCodes,
     launching::WelcomeState,
@@ -20,7 +20,7 @@ use super::{
     requests::{WorkspaceRequest, WorkspaceTurn, describe_closed},
     subscriber::Subscriber,
 };
-use crate::{local_user::user_name, preview, terraform_worker, upstreams};
+use crate::{local_user::user_name, preview, terraform_worker};
 use agents::AgentServerAddress;
 use authority::proposals::{AgentCallOutcome, AgentRequest, CallingClient};
 use crash_reports::CrashStore;
@@ -90,7 +90,7 @@ enum MutationGroupMember {
     /// Two for each call of a tool: one write to the disk covers many of them.
     AuditLine {
         event: AuditEvent,
-        by: upstreams::RequestOrigin,
+        by: managed_servers::RequestOrigin,
         reason: String,
     },
 }
@@ -115,13 +115,13 @@ impl ReviewSubmitter for WriterHandle {
 
 impl Writer {
     pub(super) fn new(
-        launch: Launch,
+        launch: LaunchTarget,
         handle: WriterHandle,
         process: ProcessHandle,
         services: Services,
         terminals: ServeTerminals,
     ) -> Self {
-        let Launch { mut session, welcome, failed: _, approval } = launch;
+        let LaunchTarget { mut session, welcome, failed: _, approval } = launch;
         let settings = agents::window_settings(&paths::settings()).unwrap_or_else(|error| {
             tracing::warn!(%error, "the settings of the window are ignored");
             String::new()
@@ -264,7 +264,7 @@ impl Writer {
                 return self.run_turn(waiting, |writer| {
                     writer.publisher.window.attach(queue, &writer.session.workspace);
                     if let Some(WelcomeState { folder }) = writer.welcome.take() {
-                        writer.publisher.window.notify(ToRenderer::WelcomeState { folder });
+                        writer.publisher.window.notify(ToRenderer::Welcome { folder });
                     }
                     writer.offer_crash_report();
                 });
@@ -279,8 +279,8 @@ impl Writer {
             WriterMsg::Terraform(view) => {
                 return self.run_turn(waiting, |writer| writer.publisher.window.send_terraform(view));
             }
-            WriterMsg::Upstreams(view) => {
-                return self.run_turn(waiting, |writer| writer.publisher.window.send_upstreams(view));
+            WriterMsg::ManagedServers(view) => {
+                return self.run_turn(waiting, |writer| writer.publisher.window.send_managed_servers(view));
             }
             WriterMsg::RunLines { run, first, lines } => {
                 let message = ToRenderer::RunLines { run, first, lines };

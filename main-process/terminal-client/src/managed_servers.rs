@@ -1,7 +1,7 @@
 //! Managed servers in words, for a terminal.
 
 use serde_json::Value;
-use shared_protocol::upstreams::{
+use shared_protocol::managed_servers::{
     AuthForm, ImportSource, ManagedServersView, RegistryServer, ServerBrief, ServerDetails,
     ServerImportPreview, ServerState, ToolApproval, ToolView, VariableValue,
 };
@@ -15,7 +15,7 @@ pub fn list(view: &ManagedServersView) -> String {
         return problem.clone();
     }
     if view.servers.is_empty() {
-        text.push_str("No servers yet: `draftboard upstream add --help` shows how to add one.\n");
+        text.push_str("No servers yet: `draftboard server add --help` shows how to add one.\n");
     }
     for server in &view.servers {
         let _ = writeln!(text, "{}", server_line(server));

@@ -1,7 +1,7 @@
 //! Generated files of boards, generated again only as far as something changed. Any thread may request them; two threads that
 //! request the same board wait for each other, so that the work is done once.
 
-use super::workspace_ground::TerraformWorkspaceInputs;
+use super::workspace_inputs::TerraformWorkspaceInputs;
 use shared_protocol::{Board, BoardId, Refusal};
 use std::{
     collections::BTreeMap,

@@ -1,7 +1,7 @@
 //! Imports a folder of Terraform files or a TerraStudio project as a board: one operation, and the settings of that board at
 //! the end of `draftboard.toml`.
 
-use super::workspace_ground::storage;
+use super::workspace_inputs::storage;
 use authority::Snapshot;
 use journal::{WorkspaceFiles, WorkspacePath, read_config};
 use rustix::fs::FileType;

@@ -2,7 +2,7 @@
 //! only what can be judged beforehand. Everything else waits until a person starts it.
 
 use super::{
-    drafts::GeneratedBoard, request_plan::configuration, user::TerraformUserFiles, workspace_ground::storage,
+    drafts::GeneratedBoard, request_plan::configuration, user::TerraformUserFiles, workspace_inputs::storage,
 };
 use journal::{Digest, WorkspacePath};
 use shared_protocol::{Refusal, terraform::TerraformOperation};

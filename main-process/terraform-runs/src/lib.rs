@@ -27,7 +27,7 @@ mod trial;
 mod user;
 mod views;
 mod worker;
-mod workspace_ground;
+mod workspace_inputs;
 
 pub use events::{TerraformEvent, TerraformEvents};
 pub use follower::{FollowedRunOutcome, RunFollower};
@@ -62,9 +62,9 @@ use std::{
     thread::JoinHandle,
 };
 use terraform::cost::{self, BoardCostEstimate};
-use terraform::price_files::Prices;
+use terraform::price_files::PriceFileCache;
 use workspace::{ProposalJudge, Workspace};
-use workspace_ground::TerraformWorkspaceInputs;
+use workspace_inputs::TerraformWorkspaceInputs;
 
 /// Texts by their path within a board's folder.
 type TextsByPath = BTreeMap<String, Arc<str>>;
@@ -150,7 +150,7 @@ pub struct TerraformHandle {
 struct SharedTerraform {
     inputs: ArcSwapOption<TerraformWorkspaceInputs>,
     drafts: GeneratedBoards,
-    prices: Prices,
+    prices: PriceFileCache,
     requests: ApplyRequestPlans,
     /// The site of the ground, once the worker has opened it.
     site: ArcSwapOption<site::WorkspaceTerraform>,

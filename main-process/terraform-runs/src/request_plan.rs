@@ -8,7 +8,7 @@
 //!     └── the board's plan executes something, or a value is missing ──▶ Needed ──a person's press──▶ Planning
 //! ```
 
-use super::{drafts::GeneratedBoard, site::WorkspaceTerraform, views, workspace_ground::storage};
+use super::{drafts::GeneratedBoard, site::WorkspaceTerraform, views, workspace_inputs::storage};
 use journal::Digest;
 use safe_fs::SafeFolder;
 use shared_protocol::{

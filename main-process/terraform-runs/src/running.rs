@@ -9,7 +9,7 @@ use super::{
     kept_plan::CurrentBoardPlan,
     request_plan::{ApplyRequestVersion, PlanFile, PlanInputs, SavedPlan, configuration},
     site::{BoardRunReservation, WorkspaceTerraform, refusal},
-    workspace_ground::storage,
+    workspace_inputs::storage,
 };
 use processes::ProgramSpawner;
 use shared_protocol::{

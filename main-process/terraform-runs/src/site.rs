@@ -10,7 +10,7 @@ use super::{
     trial::{self, PlannedProposal, ProposalPlanReservation},
     user::TerraformUserFiles,
     views,
-    workspace_ground::TerraformWorkspaceInputs,
+    workspace_inputs::TerraformWorkspaceInputs,
 };
 use crossbeam_channel::{Receiver, Sender, bounded};
 use journal::{FileError, WorkspaceFiles, WorkspacePath};

@@ -2,7 +2,7 @@
 
 use super::{
     TerraformEvent, TerraformEvents, TerraformHandle, TerraformRequest, TerraformUserFiles,
-    request_plan::PlanFile, site::WorkspaceTerraform, start, workspace_ground::TerraformWorkspaceInputs,
+    request_plan::PlanFile, site::WorkspaceTerraform, start, workspace_inputs::TerraformWorkspaceInputs,
 };
 use authority::Snapshot;
 use crossbeam_channel::{Receiver, Sender, bounded};

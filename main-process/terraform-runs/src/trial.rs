@@ -118,7 +118,7 @@ impl ProposalTrial {
         }
         running::refuse_left_behind(site, &draft.board)?;
         let files = &draft.inputs.files;
-        let storage = |error| super::workspace_ground::storage(&error);
+        let storage = |error| super::workspace_inputs::storage(&error);
         let difference = write::difference(files, &draft.board.name, &draft.generated).map_err(storage)?;
         running::refuse_foreign_files(&difference.in_the_way)?;
         let others = write::other_files(files, &draft.board.name).map_err(storage)?;

@@ -11,7 +11,7 @@ use super::{
     site::{BoardRunReservation, WorkspaceTerraform},
     trial::{self, PlanProposalRequest},
     views,
-    workspace_ground::{TerraformWorkspaceInputs, storage},
+    workspace_inputs::{TerraformWorkspaceInputs, storage},
 };
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 use journal::{FileError, WorkspacePath};

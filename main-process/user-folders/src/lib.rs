@@ -51,7 +51,7 @@ pub fn approvals() -> PathBuf {
 }
 
 /// Packages that are installed for managed servers.
-pub fn upstreams_data() -> PathBuf {
+pub fn managed_servers_data() -> PathBuf {
     base("XDG_DATA_HOME", ".local/share").join(APP).join("upstreams")
 }
 

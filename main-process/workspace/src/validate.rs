@@ -81,7 +81,7 @@ fn validate_prices(files: &WorkspaceFiles) -> impl Iterator<Item = WorkspaceProb
 fn validate_manifests(root: &Path) -> impl Iterator<Item = WorkspaceProblem> {
     // A link instead of the folder is listed by `validate_kinds`.
     let is_read = SafeFolder::open(&root.join("manifests")).is_ok();
-    let found = if is_read { upstreams::manifest_problems(root) } else { Vec::new() };
+    let found = if is_read { mcp_client::manifest_problems(root) } else { Vec::new() };
     let of = |(file, problem)| WorkspaceProblem::of_file(ProblemSeverity::Error, Some(file), problem);
     found.into_iter().map(of)
 }

@@ -1,7 +1,7 @@
 //! The theme, light and dark. Every pair of text and background colour has a contrast of at least 4.5.
 
 use super::fonts::BOLD;
-use components::{Colour, RadiusStep, Shadow, StyleRadius, Token, TypeStep, Weight};
+use components::{Colour, ColourToken, RadiusStep, Shadow, StyleRadius, TypeStep, Weight};
 use egui::{Color32, FontFamily, FontId, epaint};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,51 +21,51 @@ impl PreviewTheme {
         }
     }
 
-    pub(crate) fn token(self, token: Token) -> Color32 {
+    pub(crate) fn token(self, token: ColourToken) -> Color32 {
         let (light, dark) = match token {
-            Token::Transparent => return Color32::TRANSPARENT,
-            Token::Overlay => return Color32::from_black_alpha(if self.dark { 150 } else { 105 }),
-            Token::Hover if self.dark => return Color32::from_white_alpha(16),
-            Token::Hover => return Color32::from_black_alpha(11),
-            Token::Pressed if self.dark => return Color32::from_white_alpha(28),
-            Token::Pressed => return Color32::from_black_alpha(22),
-            Token::Background => (0xf5f6f8, 0x0f1217),
-            Token::Surface => (0xffffff, 0x171b22),
-            Token::Raised => (0xffffff, 0x1e242d),
-            Token::Sunken => (0xeceff3, 0x11151b),
-            Token::Inverse => (0x1b212b, 0xe9edf3),
-            Token::OnInverse => (0xf7f8fa, 0x171b22),
-            Token::Border => (0xe0e4ea, 0x2a323d),
-            Token::BorderStrong => (0xc3cbd6, 0x414c5b),
-            Token::Focus => (0x7c9bff, 0x6f8fff),
-            Token::Text => (0x161b24, 0xe9edf3),
-            Token::Muted => (0x566172, 0x9eaabb),
-            Token::Faint => (0x6d7889, 0x7f8b9b),
-            Token::Primary => (0x3257e8, 0x4668ee),
-            Token::PrimaryStrong => (0x2645c4, 0x3858d8),
-            Token::OnPrimary => (0xffffff, 0xffffff),
-            Token::PrimarySoft => (0xe7ecfe, 0x1d2748),
-            Token::OnPrimarySoft => (0x2440b4, 0xaabcff),
-            Token::Success => (0x157a3f, 0x1d8649),
-            Token::SuccessStrong => (0x0f6332, 0x15743c),
-            Token::OnSuccess => (0xffffff, 0xffffff),
-            Token::SuccessSoft => (0xdef5e6, 0x12301f),
-            Token::OnSuccessSoft => (0x11602f, 0x86d8a4),
-            Token::Warning => (0xf2b01e, 0xf2b01e),
-            Token::WarningStrong => (0xdb9b0c, 0xffc23d),
-            Token::OnWarning => (0x2e2104, 0x2e2104),
-            Token::WarningSoft => (0xfdf1d3, 0x33280f),
-            Token::OnWarningSoft => (0x7a4f04, 0xf0c468),
-            Token::Danger => (0xcf2f3a, 0xd13a45),
-            Token::DangerStrong => (0xb0222c, 0xbb2933),
-            Token::OnDanger => (0xffffff, 0xffffff),
-            Token::DangerSoft => (0xfde7e8, 0x3a181c),
-            Token::OnDangerSoft => (0xa31d27, 0xff9ba2),
-            Token::Info => (0x0b74a8, 0x147bb0),
-            Token::InfoStrong => (0x085d88, 0x0e6796),
-            Token::OnInfo => (0xffffff, 0xffffff),
-            Token::InfoSoft => (0xdff2fb, 0x10293a),
-            Token::OnInfoSoft => (0x0a5a83, 0x8bcdf0),
+            ColourToken::Transparent => return Color32::TRANSPARENT,
+            ColourToken::Overlay => return Color32::from_black_alpha(if self.dark { 150 } else { 105 }),
+            ColourToken::Hover if self.dark => return Color32::from_white_alpha(16),
+            ColourToken::Hover => return Color32::from_black_alpha(11),
+            ColourToken::Pressed if self.dark => return Color32::from_white_alpha(28),
+            ColourToken::Pressed => return Color32::from_black_alpha(22),
+            ColourToken::Background => (0xf5f6f8, 0x0f1217),
+            ColourToken::Surface => (0xffffff, 0x171b22),
+            ColourToken::Raised => (0xffffff, 0x1e242d),
+            ColourToken::Sunken => (0xeceff3, 0x11151b),
+            ColourToken::Inverse => (0x1b212b, 0xe9edf3),
+            ColourToken::OnInverse => (0xf7f8fa, 0x171b22),
+            ColourToken::Border => (0xe0e4ea, 0x2a323d),
+            ColourToken::BorderStrong => (0xc3cbd6, 0x414c5b),
+            ColourToken::Focus => (0x7c9bff, 0x6f8fff),
+            ColourToken::Text => (0x161b24, 0xe9edf3),
+            ColourToken::Muted => (0x566172, 0x9eaabb),
+            ColourToken::Faint => (0x6d7889, 0x7f8b9b),
+            ColourToken::Primary => (0x3257e8, 0x4668ee),
+            ColourToken::PrimaryStrong => (0x2645c4, 0x3858d8),
+            ColourToken::OnPrimary => (0xffffff, 0xffffff),
+            ColourToken::PrimarySoft => (0xe7ecfe, 0x1d2748),
+            ColourToken::OnPrimarySoft => (0x2440b4, 0xaabcff),
+            ColourToken::Success => (0x157a3f, 0x1d8649),
+            ColourToken::SuccessStrong => (0x0f6332, 0x15743c),
+            ColourToken::OnSuccess => (0xffffff, 0xffffff),
+            ColourToken::SuccessSoft => (0xdef5e6, 0x12301f),
+            ColourToken::OnSuccessSoft => (0x11602f, 0x86d8a4),
+            ColourToken::Warning => (0xf2b01e, 0xf2b01e),
+            ColourToken::WarningStrong => (0xdb9b0c, 0xffc23d),
+            ColourToken::OnWarning => (0x2e2104, 0x2e2104),
+            ColourToken::WarningSoft => (0xfdf1d3, 0x33280f),
+            ColourToken::OnWarningSoft => (0x7a4f04, 0xf0c468),
+            ColourToken::Danger => (0xcf2f3a, 0xd13a45),
+            ColourToken::DangerStrong => (0xb0222c, 0xbb2933),
+            ColourToken::OnDanger => (0xffffff, 0xffffff),
+            ColourToken::DangerSoft => (0xfde7e8, 0x3a181c),
+            ColourToken::OnDangerSoft => (0xa31d27, 0xff9ba2),
+            ColourToken::Info => (0x0b74a8, 0x147bb0),
+            ColourToken::InfoStrong => (0x085d88, 0x0e6796),
+            ColourToken::OnInfo => (0xffffff, 0xffffff),
+            ColourToken::InfoSoft => (0xdff2fb, 0x10293a),
+            ColourToken::OnInfoSoft => (0x0a5a83, 0x8bcdf0),
         };
         rgb(if self.dark { dark } else { light })
     }
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn text_can_be_read_in_light_and_dark() {
-        use Token as T;
+        use ColourToken as T;
         let pairs = [
             (T::Text, T::Background),
             (T::Text, T::Surface),

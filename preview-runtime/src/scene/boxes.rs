@@ -8,8 +8,8 @@ use super::{
 };
 use crate::look;
 use components::{
-    Align, BoundValue, Colour, ExpressionError, Justify, MAX_TEXT, RadiusStep, Style, StyleInsets,
-    StyleRadius, StyleSheet, Token, TypeStep, Value, ViewNode, ViewNodeKind, Weight, visible_text,
+    Align, BoundValue, Colour, ColourToken, ExpressionError, Justify, MAX_TEXT, RadiusStep, Style,
+    StyleInsets, StyleRadius, StyleSheet, TypeStep, Value, ViewNode, ViewNodeKind, Weight, visible_text,
 };
 use std::sync::Arc;
 
@@ -163,7 +163,7 @@ impl SceneBuilder<'_> {
         inherited: InheritedStyle,
     ) -> Result<Vec<usize>, ExpressionError> {
         let focused = self.interaction.focused == Some(control.key) && !control.disabled;
-        let muted = InheritedStyle { colour: Colour::Token(Token::Faint), ..inherited };
+        let muted = InheritedStyle { colour: Colour::Token(ColourToken::Faint), ..inherited };
         let (placeholder, secret) = match &node.kind {
             ViewNodeKind::Input { placeholder, secret, .. } => (placeholder.as_ref(), secret.as_ref()),
             ViewNodeKind::Select { placeholder, .. } => (placeholder.as_ref(), None),
@@ -222,7 +222,7 @@ impl SceneBuilder<'_> {
         let caret = self.interaction.caret.unwrap_or_else(|| TextCaret::new(length)).clamp(length);
         let selected = caret.range();
         let one_line = Style { lines: Some(components::Count(1)), ..Style::default() };
-        let marked = Style { background: Some(Colour::Token(Token::PrimarySoft)), ..one_line.clone() };
+        let marked = Style { background: Some(Colour::Token(ColourToken::PrimarySoft)), ..one_line.clone() };
         let mut inside = Vec::new();
         let pieces = [
             (0..selected.start, &one_line),
@@ -270,12 +270,12 @@ impl SceneBuilder<'_> {
     /// Builds the marker for a failed expression.
     pub(super) fn build_error_marker(&mut self) -> Option<usize> {
         let inherited = InheritedStyle {
-            colour: Colour::Token(Token::OnDangerSoft),
+            colour: Colour::Token(ColourToken::OnDangerSoft),
             text: TypeStep::Caption,
             weight: Weight::Regular,
         };
         let style = Style {
-            background: Some(Colour::Token(Token::DangerSoft)),
+            background: Some(Colour::Token(ColourToken::DangerSoft)),
             padding: Some(StyleInsets { top: 2.0, right: 6.0, bottom: 2.0, left: 6.0 }),
             radius: Some(StyleRadius::Step(RadiusStep::Small)),
             align: Some(Align::Center),

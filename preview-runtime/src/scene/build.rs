@@ -5,9 +5,9 @@ use super::{
     PreviewScene, boxes::type_mismatch, build_cache::InstanceSource, props_of,
 };
 use components::{
-    Border, Colour, Component, ComponentLibrary, ComponentPart, ExpressionError, ExpressionScope, RadiusStep,
-    SourcePosition, Style, StyleInsets, StyleRadius, StyleSpacing, Token, TypeStep, Value, ViewNode,
-    ViewNodeKind, Weight, visible_text,
+    Border, Colour, ColourToken, Component, ComponentLibrary, ComponentPart, ExpressionError,
+    ExpressionScope, RadiusStep, SourcePosition, Style, StyleInsets, StyleRadius, StyleSpacing, TypeStep,
+    Value, ViewNode, ViewNodeKind, Weight, visible_text,
 };
 use serde_json::Map;
 use shared_protocol::preview_wire::{
@@ -128,7 +128,7 @@ pub(super) struct InheritedStyle {
 
 impl Default for InheritedStyle {
     fn default() -> Self {
-        Self { colour: Colour::Token(Token::Text), text: TypeStep::Body, weight: Weight::Regular }
+        Self { colour: Colour::Token(ColourToken::Text), text: TypeStep::Body, weight: Weight::Regular }
     }
 }
 
@@ -281,8 +281,11 @@ impl<'a> SceneBuilder<'a> {
         else {
             return Vec::new();
         };
-        let muted =
-            InheritedStyle { colour: Colour::Token(Token::Muted), text: TypeStep::Caption, ..inherited };
+        let muted = InheritedStyle {
+            colour: Colour::Token(ColourToken::Muted),
+            text: TypeStep::Caption,
+            ..inherited
+        };
         let name = visible_text(&instance.component, 60);
         let mut children: Vec<usize> =
             self.element(ElementContent::Text(name.into()), Style::default(), muted).into_iter().collect();
@@ -297,7 +300,7 @@ impl<'a> SceneBuilder<'a> {
             gap: Some(StyleSpacing(8.0)),
             padding: Some(StyleInsets { top: 12.0, right: 12.0, bottom: 12.0, left: 12.0 }),
             border: Some(Border::Thin),
-            border_colour: Some(Colour::Token(Token::BorderStrong)),
+            border_colour: Some(Colour::Token(ColourToken::BorderStrong)),
             radius: Some(StyleRadius::Step(RadiusStep::Medium)),
             ..Style::default()
         };

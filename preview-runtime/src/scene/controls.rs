@@ -1,8 +1,8 @@
 //! The default styles of controls.
 
 use components::{
-    Align, Border, Colour, Justify, RadiusStep, Shadow, Share, Style, StyleInsets, StyleLength, StyleRadius,
-    StyleSpacing, Token, ViewNodeKind,
+    Align, Border, Colour, ColourToken, Justify, RadiusStep, Shadow, Share, Style, StyleInsets, StyleLength,
+    StyleRadius, StyleSpacing, ViewNodeKind,
 };
 
 /// The maximum number of options of a select.
@@ -20,9 +20,9 @@ pub(super) fn base(kind: &ViewNodeKind) -> Option<Style> {
             align: Some(Align::Center),
             height: Some(StyleLength::Points(40.0)),
             padding: Some(StyleInsets { top: 0.0, right: 12.0, bottom: 0.0, left: 12.0 }),
-            background: Some(Colour::Token(Token::Surface)),
+            background: Some(Colour::Token(ColourToken::Surface)),
             border: Some(Border::Thin),
-            border_colour: Some(Colour::Token(Token::BorderStrong)),
+            border_colour: Some(Colour::Token(ColourToken::BorderStrong)),
             radius: Some(StyleRadius::Step(RadiusStep::Medium)),
             clip: Some(true),
             ..Style::default()
@@ -33,9 +33,9 @@ pub(super) fn base(kind: &ViewNodeKind) -> Option<Style> {
             width: Some(StyleLength::Points(20.0)),
             height: Some(StyleLength::Points(20.0)),
             shrink: Some(Share(0.0)),
-            background: Some(Colour::Token(Token::Surface)),
+            background: Some(Colour::Token(ColourToken::Surface)),
             border: Some(Border::Thin),
-            border_colour: Some(Colour::Token(Token::BorderStrong)),
+            border_colour: Some(Colour::Token(ColourToken::BorderStrong)),
             radius: Some(StyleRadius::Step(RadiusStep::Small)),
             ..Style::default()
         },
@@ -52,8 +52,8 @@ fn square(side: f32) -> Style {
 /// The tick of a checkbox, which covers the whole box.
 pub(super) fn tick() -> Style {
     Style {
-        background: Some(Colour::Token(Token::Primary)),
-        colour: Some(Colour::Token(Token::OnPrimary)),
+        background: Some(Colour::Token(ColourToken::Primary)),
+        colour: Some(Colour::Token(ColourToken::OnPrimary)),
         radius: Some(StyleRadius::Step(RadiusStep::Small)),
         ..square(20.0)
     }
@@ -68,7 +68,7 @@ pub(super) fn caret() -> Style {
         width: Some(StyleLength::Points(1.5)),
         height: Some(StyleLength::Points(18.0)),
         shrink: Some(Share(0.0)),
-        background: Some(Colour::Token(Token::Primary)),
+        background: Some(Colour::Token(ColourToken::Primary)),
         ..Style::default()
     }
 }
@@ -82,9 +82,9 @@ pub(super) fn list(width: f32) -> Style {
     Style {
         width: Some(StyleLength::Points(width)),
         padding: Some(StyleInsets { top: 4.0, right: 4.0, bottom: 4.0, left: 4.0 }),
-        background: Some(Colour::Token(Token::Raised)),
+        background: Some(Colour::Token(ColourToken::Raised)),
         border: Some(Border::Thin),
-        border_colour: Some(Colour::Token(Token::BorderStrong)),
+        border_colour: Some(Colour::Token(ColourToken::BorderStrong)),
         radius: Some(StyleRadius::Step(RadiusStep::Medium)),
         shadow: Some(Shadow::Medium),
         ..Style::default()
@@ -93,8 +93,8 @@ pub(super) fn list(width: f32) -> Style {
 
 pub(super) fn choice(is_chosen: bool, is_hovered: bool) -> Style {
     let ground = match (is_chosen, is_hovered) {
-        (_, true) => Some(Token::Sunken),
-        (true, false) => Some(Token::PrimarySoft),
+        (_, true) => Some(ColourToken::Sunken),
+        (true, false) => Some(ColourToken::PrimarySoft),
         (false, false) => None,
     };
     Style {

@@ -11,7 +11,7 @@ use crate::{
 };
 
 impl Workbench {
-    pub(super) fn receive_upstream(&mut self, request: u64, response: ManagedServerResponse) {
+    pub(super) fn receive_server_response(&mut self, request: u64, response: ManagedServerResponse) {
         match self.panels.managed_servers.receive(request, response) {
             ServerPanelOutcome::Nothing => {}
             ServerPanelOutcome::Notify(message, more) => self.notices.show(ToastTone::Good, message, more),
@@ -19,8 +19,8 @@ impl Workbench {
         }
     }
 
-    pub(super) fn add_upstream(&mut self, way: AddServerMethod) {
+    pub(super) fn add_server(&mut self, way: AddServerMethod) {
         self.panels.managed_servers.add(way);
-        self.dock.show(PanelId::Upstreams);
+        self.dock.show(PanelId::ManagedServers);
     }
 }

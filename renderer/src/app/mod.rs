@@ -344,7 +344,7 @@ fn build_view<'a>(
         problem_counts: edited.map_or(&workspace.problem_counts, |edited| &edited.problem_counts),
         links: &replica.links,
         review: &replica.review,
-        upstreams: &replica.upstreams,
+        managed_servers: &replica.managed_servers,
         is_reviewing: matches!(session.review, ReviewMode::Looking),
         is_proposed: edited.is_some(),
         status: &workspace.status,

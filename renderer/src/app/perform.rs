@@ -98,7 +98,7 @@ impl Workbench {
             WindowAction::StartDemo => self.start_demo(),
             WindowAction::OpenServer(server) => {
                 self.panels.managed_servers.open(server);
-                self.dock.show(PanelId::Upstreams);
+                self.dock.show(PanelId::ManagedServers);
             }
             WindowAction::TakeBack(revision) => {
                 let Some(newest) = self.workspace().map(|workspace| workspace.snapshot.revision()) else {
@@ -149,7 +149,9 @@ impl Workbench {
                 }
             }
             WindowAction::Welcome(response) => self.receive_welcome(response, context),
-            WindowAction::Upstream { request, response } => self.receive_upstream(request, *response),
+            WindowAction::ManagedServer { request, response } => {
+                self.receive_server_response(request, *response)
+            }
         }
     }
 

@@ -129,9 +129,9 @@ impl Workbench {
                 let read = WindowAction::ProblemReportRead;
                 self.perform(WindowAction::request_then(ReportProblem {}, read), context);
             }
-            Id::AddServer => self.add_upstream(AddServerMethod::Form),
-            Id::ImportServers => self.add_upstream(AddServerMethod::Programs),
-            Id::SearchRegistry => self.add_upstream(AddServerMethod::Registry),
+            Id::AddServer => self.add_server(AddServerMethod::Form),
+            Id::ImportServers => self.add_server(AddServerMethod::Programs),
+            Id::SearchRegistry => self.add_server(AddServerMethod::Registry),
             Id::SetupGuide => self.overlays.guide = true,
             Id::PreviewSelection
             | Id::PreviewInspect

@@ -185,9 +185,9 @@ pub(crate) const COMMANDS: &[CommandDef] = &[
     row(Id::PreviewStop, Menu::Preview, "Stop", &[], Needs::Preview),
     row(Id::PreviewClose, Menu::Preview, "Close", &[], Needs::Preview),
     row(
-        Id::Panel(PanelId::Upstreams),
+        Id::Panel(PanelId::ManagedServers),
         Menu::Servers,
-        "Upstreams",
+        "ManagedServers",
         &[Keys::ctrl_shift(Key::U)],
         Needs::Workspace,
     ),

@@ -50,7 +50,7 @@ impl PanelStates {
             PanelId::Problems => self.problems.show_ui(ui, view, &mut self.specs),
             PanelId::Preview => self.preview.show_ui(ui, view),
             PanelId::Agents => agents::agents_ui(ui, view),
-            PanelId::Upstreams => self.managed_servers.show_ui(ui, view),
+            PanelId::ManagedServers => self.managed_servers.show_ui(ui, view),
             PanelId::Audit => self.audit.show_ui(ui, view),
             PanelId::Log => self.log.show_ui(ui, view),
         }
@@ -66,8 +66,8 @@ impl PanelStates {
             PanelId::Problems => view.map_or(0, |view| problems::counts(view).0 + problems::counts(view).1),
             PanelId::Review => view.map_or(0, |view| view.review.undecided_count()),
             PanelId::Agents => view.map_or(0, |view| view.mcp.clients.len()),
-            PanelId::Upstreams => {
-                view.map_or(0, |view| managed_servers::count_needing_attention(view.upstreams))
+            PanelId::ManagedServers => {
+                view.map_or(0, |view| managed_servers::count_needing_attention(view.managed_servers))
             }
             _ => 0,
         };

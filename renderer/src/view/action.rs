@@ -14,6 +14,7 @@ use shared_protocol::{
     Refusal, Revision, TypeId,
     bundle::EntityRef,
     decisions::WindowRequest,
+    managed_servers::ServerId,
     messages::{AppliedCommand, OperationLogEntry, WorkspaceTemplate},
     preview_sessions::{PreviewGesture, PreviewId, PreviewLogLine, PreviewTarget},
     request::Request,
@@ -23,7 +24,6 @@ use shared_protocol::{
     },
     review::AuditView,
     trace_link::TraceLinkEnd,
-    upstreams::ServerId,
 };
 use std::{cell::RefCell, collections::BTreeSet};
 
@@ -133,7 +133,7 @@ pub(crate) enum WindowAction {
     PreviewLogRead(PreviewId, Result<Vec<PreviewLogLine>, Refusal>),
     Welcome(WelcomeResponse),
     /// A response about managed servers, with the number of its request.
-    Upstream {
+    ManagedServer {
         request: u64,
         response: Box<ManagedServerResponse>,
     },

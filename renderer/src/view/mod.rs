@@ -20,13 +20,13 @@ use canvas::theme::WorkbenchTheme;
 use shared_protocol::{
     Board, BoardId, BoardKind, EdgeId, ElementId, Node, NodeId, OverrideKey, TypeDef,
     bundle::BundlesView,
+    managed_servers::ManagedServersView,
     mcp::McpView,
     messages::WorkspaceStatus,
     preview_sessions::{PreviewSessionView, PreviewTarget, PreviewsView, SelectedInstance},
     review::ReviewView,
     terraform::{BoardTerraformView, TerraformRunView, TerraformView},
     trace_link::TraceLinksView,
-    upstreams::ManagedServersView,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -53,7 +53,7 @@ pub(crate) struct FrameView<'a> {
     pub(crate) terraform_answers: &'a TerraformAnswers,
     pub(crate) review: &'a ReviewView,
     /// Managed servers and manifests.
-    pub(crate) upstreams: &'a ManagedServersView,
+    pub(crate) managed_servers: &'a ManagedServersView,
     /// A proposal is under review, which claims some keys.
     pub(crate) is_reviewing: bool,
     /// The snapshot is a proposal that the reviewer edits.

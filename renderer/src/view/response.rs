@@ -4,12 +4,12 @@ use super::spec_history::SpecPage;
 use shared_protocol::{
     GraphDocument, Refusal,
     bundle::{BundleDiagnostic, EntityRef, EntitySummary, EntityView, RelationCoverageView, SchemaView},
-    messages::{AppliedCommand, RecentWorkspace, WorkspaceTemplate},
-    requests::{CheckedBundle, DrawnMap, ImportedBoard, ImportedServers, OpenedWorkspace},
-    upstreams::{
+    managed_servers::{
         ImportSource, RegistryServer, ServerDetails, ServerId, ServerImportPreview, ServerLogChunk,
         ToolCallResult,
     },
+    messages::{AppliedCommand, RecentWorkspace, WorkspaceTemplate},
+    requests::{CheckedBundle, DrawnMap, ImportedBoard, ImportedServers, OpenedWorkspace},
 };
 
 /// A response for the welcome page.

@@ -41,7 +41,7 @@ pub(crate) struct Main {
     pub(crate) audit: shared_protocol::review::AuditView,
     pub(crate) terraform: Terraform,
     pub(crate) reviews: crate::proposals::Reviews,
-    pub(crate) upstreams: crate::upstreams_answers::Upstreams,
+    pub(crate) managed_servers: crate::managed_servers_answers::ManagedServers,
     /// Read while looking for something else.
     unheard: Vec<FromRenderer>,
     seed: u64,
@@ -66,7 +66,7 @@ impl Main {
             audit: Default::default(),
             terraform: Terraform::default(),
             reviews: Default::default(),
-            upstreams: Default::default(),
+            managed_servers: Default::default(),
             unheard: Vec::new(),
             seed: 1,
             newest: None,
@@ -214,7 +214,7 @@ impl Main {
                 WindowRequest::Review(request) => self.answer_review(request),
                 WindowRequest::Decision(PersonDecision::Proposal(decision)) => self.answer_decision(decision),
                 WindowRequest::Decision(PersonDecision::Upstream(decision)) => {
-                    self.upstreams.decide(decision)
+                    self.managed_servers.decide(decision)
                 }
                 WindowRequest::Workbench(request) => {
                     let result = other(&request).unwrap_or_else(|| self.answer(&request));
@@ -283,7 +283,7 @@ impl Main {
             request => self
                 .terraform
                 .answer(request)
-                .or_else(|| self.upstreams.answer(request))
+                .or_else(|| self.managed_servers.answer(request))
                 .unwrap_or_else(|| response(Ok(()))),
         }
     }

@@ -34,9 +34,9 @@ pub use problem::{ComponentProblem, ComponentProblems};
 pub use prop::{ComponentProp, ComponentVariant};
 pub use read::{COMPONENT_FILE_SUFFIXES, Component, is_component_file, read};
 pub use style::{
-    Align, Border, Colour, ColourToken, Count, Expected, Justify, Leading, Opacity, Placement, RadiusStep,
-    Ratio, Shadow, Share, Style, StyleInsets, StyleKey, StyleLength, StyleRadius, StyleSheet, StyleSpacing,
-    TOKENS, TextAlign, TypeStep, Weight,
+    Align, Border, Colour, ColourToken, Count, ExpectedValue, Justify, Leading, Opacity, Placement,
+    RadiusStep, Ratio, Shadow, Share, Style, StyleInsets, StyleKey, StyleLength, StyleRadius, StyleSheet,
+    StyleSpacing, TOKENS, TextAlign, TypeStep, Weight,
 };
 pub use text::{invisible, visible_text};
 pub use view::{BoundValue, ComponentPart, ComponentUse, StateStyles, ViewKindName, ViewNode, ViewNodeKind};

@@ -6,13 +6,13 @@ mod config;
 mod context;
 mod diagram;
 mod image;
+mod managed_servers;
 mod proposals;
 mod propose;
 mod search;
 pub(crate) mod shape;
 pub(crate) mod terraform;
 mod types;
-mod upstreams;
 mod validate;
 
 use crate::SurfaceTool;
@@ -41,7 +41,7 @@ pub(crate) fn all() -> Vec<SurfaceTool> {
         validate::tool(),
         proposals::list(),
         proposals::get(),
-        upstreams::tool(),
+        managed_servers::tool(),
     ];
     reading.into_iter().chain(propose::all()).collect()
 }

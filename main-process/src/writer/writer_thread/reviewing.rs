@@ -6,7 +6,6 @@ use crate::{
     preview,
     responses::JsonResponder,
     terraform_worker::{ApplyRequestVersion, PlanRequest, SavedPlan},
-    upstreams,
     writer::{
         TerminalReviewer, WriterMsg,
         agent_run::AgentRun,
@@ -24,13 +23,13 @@ use shared_protocol::{
         AcceptProposal, ConfirmationCodePlace, DecidedProposal, PersonDecision, ProposalDecision,
         RejectProposal,
     },
+    managed_servers::ToolCall,
     messages::AppliedCommand,
     proposal::{ProposedAction, ReviewVerdict},
     request::{Request, Responder, ResponseChannel as _},
     requests::{NavigatePreview, StartPreview, StartRun, StopPreview},
     review::{ApprovalGrant, ApprovalScope, AuditEvent, ProposalBrief, ProposalDetails, StandingApproval},
     terraform::TerraformOperation,
-    upstreams::ToolCall,
 };
 use std::{
     path::Path,
@@ -176,7 +175,7 @@ impl Writer {
             PersonDecision::Proposal(ProposalDecision::RejectProposal(decision)) => {
                 about(decision.proposal, "reject")?
             }
-            PersonDecision::Upstream(decision) => self.services.upstreams.purpose(decision)?,
+            PersonDecision::Upstream(decision) => self.services.managed_servers.purpose(decision)?,
         };
         let submitted = SubmittedDecision { decision, purpose: purpose.clone() };
         let code = self.codes.issue(reviewer.connection, submitted, time_and_seed().time)?;
@@ -200,8 +199,8 @@ impl Writer {
                 return self.respond(move || responder.send(decided));
             }
             ConfirmationCodeCheck::Right(PersonDecision::Upstream(decision)) => {
-                let by = upstreams::RequestOrigin { name: reviewer.name, channel: reviewer.channel };
-                return self.services.upstreams.decide(decision, by, responder);
+                let by = managed_servers::RequestOrigin { name: reviewer.name, channel: reviewer.channel };
+                return self.services.managed_servers.decide(decision, by, responder);
             }
             ConfirmationCodeCheck::Again(refusal) => refusal,
             ConfirmationCodeCheck::Wrong(refusal) => {
@@ -315,7 +314,7 @@ impl Writer {
                 let definition = Some(definition.clone());
                 let call = ToolCall { tool: tool.clone(), arguments: arguments.clone(), definition };
                 let (number, proposer) = (proposal.number, proposal.proposer.name.clone());
-                match self.services.upstreams.execute_accepted_call(upstreams::AcceptedToolCall {
+                match self.services.managed_servers.execute_accepted_call(managed_servers::AcceptedToolCall {
                     proposal: id,
                     number,
                     proposer,

@@ -12,8 +12,8 @@ use crate::view::ManagedServerResponse;
 use egui::{Ui, vec2};
 use shared_protocol::{
     Refusal,
+    managed_servers::{ImportSource, PackageKind, RegistryServer, ServerForm, ServerImportPreview},
     requests::AddServer,
-    upstreams::{ImportSource, PackageKind, RegistryServer, ServerForm, ServerImportPreview},
 };
 
 #[derive(Default)]

@@ -12,7 +12,7 @@ use crate::{
 use egui::{Label, RichText, Ui};
 use shared_protocol::{
     decisions::SetServerSecret,
-    upstreams::{AuthForm, ServerDetails, VariableValue},
+    managed_servers::{AuthForm, ServerDetails, VariableValue},
 };
 
 /// Returns whether editing was requested.

@@ -7,7 +7,7 @@ use crate::{
 };
 use authority::{LineChange, compare_lines};
 use egui::{Color32, CornerRadius, Frame, Label, Margin, RichText, Ui};
-use shared_protocol::upstreams::ToolDefinitionChange;
+use shared_protocol::managed_servers::ToolDefinitionChange;
 
 /// The maximum numbers of changed parts, and of lines per part, that are displayed.
 const MAX_CHANGED_PARTS: usize = 60;

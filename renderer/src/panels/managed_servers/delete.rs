@@ -8,7 +8,7 @@ use crate::{
     wording::line,
 };
 use egui::{Key, TextEdit, Ui};
-use shared_protocol::upstreams::ServerBrief;
+use shared_protocol::managed_servers::ServerBrief;
 
 #[derive(Default)]
 pub(super) struct DeleteServerPrompt {

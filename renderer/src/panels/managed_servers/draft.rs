@@ -1,7 +1,7 @@
 //! A server configuration being edited. Secrets can be entered but are never displayed.
 
 use crate::wording::line;
-use shared_protocol::upstreams::{
+use shared_protocol::managed_servers::{
     AuthForm, PackageKind, ServerForm, ServerLimitsForm, TypedSecret, VariableForm, VariableValue,
 };
 

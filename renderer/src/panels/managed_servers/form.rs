@@ -13,8 +13,8 @@ use crate::{
 use egui::{Button, DragValue, RichText, TextEdit, Ui};
 use shared_protocol::{
     Refusal,
+    managed_servers::{PackageKind, ServerForm},
     messages::ProblemSeverity,
-    upstreams::{PackageKind, ServerForm},
 };
 
 /// The maximum width of fields in points.
@@ -284,7 +284,11 @@ fn variables_ui(ui: &mut Ui, view: &FrameView<'_>, variables: &mut Vec<DraftVari
     }
 }
 
-fn limits_ui(ui: &mut Ui, view: &FrameView<'_>, limits: &mut shared_protocol::upstreams::ServerLimitsForm) {
+fn limits_ui(
+    ui: &mut Ui,
+    view: &FrameView<'_>,
+    limits: &mut shared_protocol::managed_servers::ServerLimitsForm,
+) {
     let seconds_ui = |ui: &mut Ui, name: &str, milliseconds: &mut u64| {
         let mut seconds = *milliseconds as f64 / 1000.0;
         ui.horizontal(|ui| {

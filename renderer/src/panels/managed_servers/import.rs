@@ -12,13 +12,13 @@ use crate::{
 use egui::{Button, Label, RichText, TextEdit, Ui};
 use shared_protocol::{
     Refusal,
-    messages::ProblemSeverity,
-    requests::{ImportServers, ListImportSources, PreviewServerImport},
-    text::count_noun,
-    upstreams::{
+    managed_servers::{
         AuthForm, ImportSource, ImportedServerView, MAX_UPSTREAM_TEXT_BYTES, ServerImportInput,
         ServerImportPreview, TypedSecret, VariableValue,
     },
+    messages::ProblemSeverity,
+    requests::{ImportServers, ListImportSources, PreviewServerImport},
+    text::count_noun,
 };
 
 /// The maximum number of servers listed per configuration.
@@ -230,7 +230,11 @@ fn server_ui(ui: &mut Ui, view: &FrameView<'_>, server: &ImportedServerView, cho
             let words = match value {
                 VariableValue::Plain(text) => format!("{} = {}", line(name), line(text)),
                 VariableValue::Secret { set: true } | VariableValue::Typed(_) => {
-                    format!("{}: secret, will be stored in {}", line(name), view.upstreams.secrets_place)
+                    format!(
+                        "{}: secret, will be stored in {}",
+                        line(name),
+                        view.managed_servers.secrets_place
+                    )
                 }
                 VariableValue::Secret { set: false } | VariableValue::Missing => {
                     format!("{}: required before the server can start", line(name))

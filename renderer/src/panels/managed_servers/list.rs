@@ -14,8 +14,8 @@ use crate::{
 };
 use egui::{Align2, CornerRadius, Rect, RichText, Role, Sense, Ui, Vec2, WidgetInfo, pos2, vec2};
 use shared_protocol::{
+    managed_servers::{ManifestBrief, ServerBrief, ServerState, UnreadableServer},
     messages::ProblemSeverity,
-    upstreams::{ManifestBrief, ServerBrief, ServerState, UnreadableServer},
 };
 use std::time::Duration;
 
@@ -32,14 +32,14 @@ impl ManagedServersPanel {
         let now = unix_millis();
         egui::ScrollArea::vertical().id_salt("upstreams").auto_shrink([false, false]).show(ui, |ui| {
             ui.spacing_mut().item_spacing.y = 0.0;
-            for server in &view.upstreams.servers {
+            for server in &view.managed_servers.servers {
                 let selected = *lit == ManagedServersPage::Server(server.id.clone());
                 self.server_ui(ui, view, server, selected, now);
             }
-            if view.upstreams.servers.is_empty() {
+            if view.managed_servers.servers.is_empty() {
                 muted_ui(ui, view.theme, "No servers yet.");
             }
-            for entry in view.upstreams.unreadable.iter().take(MAX_LISTED_ROWS) {
+            for entry in view.managed_servers.unreadable.iter().take(MAX_LISTED_ROWS) {
                 unreadable_ui(ui, view, entry);
             }
             self.manifests_ui(ui, view);
@@ -47,7 +47,12 @@ impl ManagedServersPanel {
             places_ui(ui, view);
         });
         // Updates the countdown to the next attempt.
-        if view.upstreams.servers.iter().any(|server| matches!(server.state, ServerState::Backoff { .. })) {
+        if view
+            .managed_servers
+            .servers
+            .iter()
+            .any(|server| matches!(server.state, ServerState::Backoff { .. }))
+        {
             ui.ctx().request_repaint_after(Duration::from_secs(1));
         }
     }
@@ -131,7 +136,7 @@ impl ManagedServersPanel {
         ui.add_space(8.0);
         ui.spacing_mut().item_spacing.y = 3.0;
         muted_ui(ui, view.theme, "Manifests");
-        let manifests = &view.upstreams.manifests;
+        let manifests = &view.managed_servers.manifests;
         for manifest in manifests.iter().take(MAX_LISTED_ROWS) {
             self.manifest_row_ui(ui, view, manifest);
         }
@@ -143,7 +148,7 @@ impl ManagedServersPanel {
                         tool as a tool.";
             ui.add(egui::Label::new(RichText::new(text).small().color(view.theme.text_muted)).wrap());
         }
-        for folder in &view.upstreams.manifest_folders {
+        for folder in &view.managed_servers.manifest_folders {
             let text = format!("Manifest folder: {} ({})", folder.path, folder.origin.as_str());
             ui.add(egui::Label::new(RichText::new(text).small().color(view.theme.text_subtle)).wrap());
         }
@@ -190,14 +195,16 @@ fn unreadable_ui(ui: &mut Ui, view: &FrameView<'_>, entry: &UnreadableServer) {
     paint_line(ui, bottom, Align2::LEFT_CENTER, &why, small_font(ui), theme.text_muted);
     row.on_hover_text(format!(
         "{reason}\nThe entry is unchanged. Correct it in {}.",
-        view.upstreams.config_file
+        view.managed_servers.config_file
     ));
 }
 
 /// The locations of the configuration and the secrets.
 pub(super) fn places_ui(ui: &mut Ui, view: &FrameView<'_>) {
-    let upstreams = view.upstreams;
-    for (what, place) in [("Servers", &upstreams.config_file), ("Secrets", &upstreams.secrets_place)] {
+    let managed_servers = view.managed_servers;
+    for (what, place) in
+        [("Servers", &managed_servers.config_file), ("Secrets", &managed_servers.secrets_place)]
+    {
         if !place.is_empty() {
             let text =
                 RichText::new(format!("{what} are stored in {place}")).small().color(view.theme.text_subtle);

@@ -4,9 +4,9 @@ use super::pending_requests::{ManagedServersContext, ServerRequestPurpose};
 use crate::{view::ManagedServerResponse, widgets::muted_ui, wording::line};
 use egui::{Label, RichText, TextStyle, Ui};
 use shared_protocol::{
+    managed_servers::{ServerBrief, ServerId, ServerLogChunk},
     requests::ReadServerLog,
     text::count_noun,
-    upstreams::{ServerBrief, ServerId, ServerLogChunk},
 };
 use std::{collections::VecDeque, time::Duration};
 

@@ -10,10 +10,10 @@ use crate::{view::ManagedServerResponse, widgets::muted_ui, wording::line};
 use egui::{Button, Label, RichText, Ui};
 use shared_protocol::{
     decisions::{ApproveManifest, SetManifestPolicy, SetManifestSecret},
+    managed_servers::{ManifestBrief, ManifestOrigin, ManifestToolBrief},
     messages::ProblemSeverity,
     requests::ReloadManifests,
     text::count_noun,
-    upstreams::{ManifestBrief, ManifestOrigin, ManifestToolBrief},
 };
 
 /// The maximum number of tools listed per manifest.
@@ -60,7 +60,8 @@ impl ManifestPage {
     }
 
     pub(super) fn show_ui(&mut self, ui: &mut Ui, cx: &ManagedServersContext<'_>, path: &str) {
-        let Some(manifest) = cx.view.upstreams.manifests.iter().find(|manifest| manifest.path == path) else {
+        let Some(manifest) = cx.view.managed_servers.manifests.iter().find(|manifest| manifest.path == path)
+        else {
             return;
         };
         if self.opened_manifest.as_ref().is_none_or(|(seen, _)| seen != path) {

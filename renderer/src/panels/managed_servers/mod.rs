@@ -1,4 +1,4 @@
-//! The upstreams panel: MCP servers that Draftboard manages, and tool manifests.
+//! The managed_servers panel: MCP servers that Draftboard manages, and tool manifests.
 //!
 //! Owns: the selected page, forms being edited, pending requests. Must not know: how a server is started or called. Every
 //! action is a request to main, or a decision that main validates again. A decision is bound to the definition shown when
@@ -35,9 +35,9 @@ use pending_requests::{ManagedServersContext, PendingServerRequests, ServerReque
 use server::ServerPage;
 use shared_protocol::{
     Refusal,
+    managed_servers::{ManagedServersView, ServerBrief, ServerId, ServerState},
     messages::ProblemSeverity,
     requests::ImportedServers,
-    upstreams::{ManagedServersView, ServerBrief, ServerId, ServerState},
 };
 
 /// Below this width the panel shows either the list or the selected page.
@@ -82,13 +82,13 @@ pub(crate) fn count_needing_attention(view: &ManagedServersView) -> usize {
 
 impl ManagedServersPanel {
     pub(crate) fn show_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>) {
-        if let Some(problem) = &view.upstreams.problem {
+        if let Some(problem) = &view.managed_servers.problem {
             notice_ui(ui, view, ProblemSeverity::Error, problem);
         }
-        self.forget_what_is_gone(view.upstreams);
-        let is_empty = view.upstreams.servers.is_empty()
-            && view.upstreams.manifests.is_empty()
-            && view.upstreams.unreadable.is_empty();
+        self.forget_what_is_gone(view.managed_servers);
+        let is_empty = view.managed_servers.servers.is_empty()
+            && view.managed_servers.manifests.is_empty()
+            && view.managed_servers.unreadable.is_empty();
         if is_empty && self.open_page != ManagedServersPage::Add {
             return self.empty_ui(ui, view);
         }
@@ -103,7 +103,7 @@ impl ManagedServersPanel {
         let column =
             |rect| egui::UiBuilder::new().max_rect(rect).layout(egui::Layout::top_down(egui::Align::Min));
         ui.scope_builder(column(left.with_max_x(left.right() - 8.0)), |ui| {
-            let lit = self.current_page(view.upstreams);
+            let lit = self.current_page(view.managed_servers);
             self.list_ui(ui, view, &lit);
         });
         ui.painter().vline(left.right(), room.y_range(), egui::Stroke::new(1.0, view.theme.border));
@@ -115,7 +115,7 @@ impl ManagedServersPanel {
     fn page_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, alone: bool) {
         let cx = &ManagedServersContext { view, asking: &self.pending };
         let is_back = alone && ui.button("Back to list").clicked();
-        match self.current_page(view.upstreams) {
+        match self.current_page(view.managed_servers) {
             ManagedServersPage::List => {
                 let text = "Select a server or a manifest to see its tools.";
                 empty_state_ui(ui, view.theme, "Nothing selected", text);
@@ -282,7 +282,7 @@ impl ManagedServersPanel {
 }
 
 fn brief<'a>(view: &'a FrameView<'_>, id: &ServerId) -> Option<&'a ServerBrief> {
-    view.upstreams.servers.iter().find(|server| server.id == *id)
+    view.managed_servers.servers.iter().find(|server| server.id == *id)
 }
 
 fn is_failing(state: &ServerState) -> bool {

@@ -4,7 +4,7 @@ use crate::{
     main_request::MainRequest,
     view::{FrameView, ManagedServerResponse, WindowAction},
 };
-use shared_protocol::{Refusal, decisions::WindowRequest, request::Request, upstreams::ServerId};
+use shared_protocol::{Refusal, decisions::WindowRequest, managed_servers::ServerId, request::Request};
 use std::{
     cell::{Cell, RefCell},
     collections::BTreeMap,
@@ -88,7 +88,7 @@ impl ManagedServersContext<'_> {
         self.open.borrow_mut().insert(number, purpose);
         self.view.act(WindowAction::Request(MainRequest::new(request, move |result| {
             let response = Box::new(result.map_or_else(ManagedServerResponse::Refused, &respond));
-            Some(WindowAction::Upstream { request: number, response })
+            Some(WindowAction::ManagedServer { request: number, response })
         })));
     }
 }

@@ -14,9 +14,9 @@ use crate::{
 use egui::{Button, Key, Label, RichText, TextEdit, Ui};
 use shared_protocol::{
     Refusal,
+    managed_servers::{RegistryOffer, RegistryServer},
     messages::ProblemSeverity,
     requests::SearchServerRegistry,
-    upstreams::{RegistryOffer, RegistryServer},
 };
 
 /// The maximum number of results shown.
@@ -50,7 +50,7 @@ impl RegistrySearch {
         let field = search_field_ui(ui, theme, &mut self.query, "Name or description", "Search the registry");
         let entered = field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
         muted_ui(ui, theme, "Registry (address or file)");
-        let usual = cx.view.upstreams.registry.as_str();
+        let usual = cx.view.managed_servers.registry.as_str();
         let edit = TextEdit::singleline(&mut self.other)
             .hint_text(usual)
             .char_limit(4_096)

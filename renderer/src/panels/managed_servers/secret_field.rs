@@ -7,7 +7,7 @@ use crate::{
     wording::line,
 };
 use egui::{Button, Key, RichText, TextEdit, Ui};
-use shared_protocol::upstreams::TypedSecret;
+use shared_protocol::managed_servers::TypedSecret;
 
 /// The maximum length of a secret in characters.
 const MAX_SECRET_CHARS: usize = 16_384;
@@ -83,7 +83,11 @@ impl SecretField {
         });
         keeps |=
             field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter)) && !self.text.is_empty();
-        muted_ui(ui, view.theme, format!("Stored in {} and not shown again.", view.upstreams.secrets_place));
+        muted_ui(
+            ui,
+            view.theme,
+            format!("Stored in {} and not shown again.", view.managed_servers.secrets_place),
+        );
         if keeps {
             give(TypedSecret(std::mem::take(&mut self.text)));
         }

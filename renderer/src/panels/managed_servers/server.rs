@@ -25,13 +25,13 @@ use egui::{Button, Label, RichText, Ui, vec2};
 use shared_protocol::{
     Refusal,
     decisions::{DeleteServer, EnableServer, SetServerSecret, UpdateServer, WindowRequest},
+    managed_servers::{
+        ServerBrief, ServerDetails, ServerId, ServerLogChunk, ServerState, StartPhase, ToolCallResult,
+    },
     messages::ProblemSeverity,
     request::Request,
     requests::{DisableServer, RestartServer, ShowServer, StartServer, StopServer},
     text::count_noun,
-    upstreams::{
-        ServerBrief, ServerDetails, ServerId, ServerLogChunk, ServerState, StartPhase, ToolCallResult,
-    },
 };
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -3,8 +3,8 @@
 use crate::{view::FrameView, widgets::paint_icon, wording::line};
 use canvas::theme::WorkbenchTheme;
 use egui::{Color32, CornerRadius, Painter, Rect, Role, Sense, Stroke, Ui, Vec2, WidgetInfo, vec2};
+use shared_protocol::managed_servers::{ServerBrief, ServerState, StartPhase};
 use shared_protocol::text::count_noun;
-use shared_protocol::upstreams::{ServerBrief, ServerState, StartPhase};
 
 /// Returns whether the server needs attention.
 pub(super) fn needs_attention(server: &ServerBrief) -> bool {

@@ -20,8 +20,8 @@ use egui::{
 };
 use shared_protocol::{
     decisions::{ApproveTools, SetTool},
+    managed_servers::{ServerDetails, ToolApproval, ToolCallPolicy, ToolView},
     requests::WithdrawTool,
-    upstreams::{ServerDetails, ToolApproval, ToolCallPolicy, ToolView},
 };
 
 const ROW_HEIGHT: f32 = 30.0;

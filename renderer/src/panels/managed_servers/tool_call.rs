@@ -15,8 +15,8 @@ use serde_json::{Map, Value, json};
 use shared_protocol::{
     Refusal,
     decisions::CallTool,
+    managed_servers::{ToolCall, ToolCallResult, ToolView},
     messages::ProblemSeverity,
-    upstreams::{ToolCall, ToolCallResult, ToolView},
 };
 
 /// The maximum numbers of characters of the arguments, and of a result that is shown.

@@ -14,8 +14,8 @@ use egui::{Button, RichText, Ui};
 use shared_protocol::{
     Refusal,
     decisions::ApproveTools,
+    managed_servers::{ServerDetails, ToolApproval, ToolCallResult, ToolView},
     text::count_noun,
-    upstreams::{ServerDetails, ToolApproval, ToolCallResult, ToolView},
 };
 
 /// The search field appears above this number of tools.

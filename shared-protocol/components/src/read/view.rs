@@ -5,7 +5,7 @@ use super::{
     props::{is_name, one_of_props},
 };
 use crate::{
-    BoundValue, ComponentExpression, ComponentPart, ComponentProp, Expected, MAX_NODES, SourcePosition,
+    BoundValue, ComponentExpression, ComponentPart, ComponentProp, ExpectedValue, MAX_NODES, SourcePosition,
     StateStyles, Style, StyleKey, StyleSheet, ViewKindName, ViewNode, ViewNodeKind,
     problem::ProblemCollector,
     source::{SourceNode, SourceValue},
@@ -371,7 +371,7 @@ impl ViewReader<'_, '_> {
             match self.value(value, style_key.name()) {
                 Some(BoundValue::Computed(expression)) => sheet.computed.push((style_key, expression)),
                 Some(BoundValue::Fixed(fixed)) => {
-                    if let Err(Expected(expected)) = sheet.fixed.set(style_key, &fixed) {
+                    if let Err(ExpectedValue(expected)) = sheet.fixed.set(style_key, &fixed) {
                         let message = format!(
                             "{} is not valid for the style `{}`",
                             describe_value(&value.data),

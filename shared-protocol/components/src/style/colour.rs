@@ -63,7 +63,7 @@ tokens! {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Colour {
-    ColourToken(ColourToken),
+    Token(ColourToken),
     /// Red, green, blue, alpha; not premultiplied.
     Rgba([u8; 4]),
 }
@@ -72,7 +72,7 @@ impl Colour {
     /// Parses a token, `#rgb`, `#rrggbb`, `#rrggbbaa`, `rgb(1, 2, 3)` or `hsl(120, 50%, 40%)`.
     pub fn parse(text: &str) -> Option<Self> {
         if let Some((token, _)) = TOKENS.iter().find(|(_, name)| *name == text) {
-            return Some(Self::ColourToken(*token));
+            return Some(Self::Token(*token));
         }
         if let Some(hex) = text.strip_prefix('#') {
             return hex_colour(hex).map(Self::Rgba);
@@ -151,6 +151,6 @@ mod tests {
         {
             check(wrong, None);
         }
-        assert_eq!(Colour::parse("primary"), Some(Colour::ColourToken(ColourToken::Primary)));
+        assert_eq!(Colour::parse("primary"), Some(Colour::Token(ColourToken::Primary)));
     }
 }

@@ -1,4 +1,4 @@
-//! `draftboard upstream`: managed MCP servers from a terminal. Reading, stopping and adding disabled servers is free; letting a
+//! `draftboard server`: managed MCP servers from a terminal. Reading, stopping and adding disabled servers is free; letting a
 //! program run or an agent call needs a person with the code that Draftboard shows elsewhere.
 
 mod add;
@@ -17,15 +17,15 @@ use shared_protocol::{
         ApproveTools, CallTool, DeleteServer, EnableServer, ManagedServerDecision, SetManifestPolicy,
         SetServerSecret, SetTool, UpdateServer,
     },
+    managed_servers::{
+        ManagedServersView, ServerDetails, ServerId, ServerImportInput, ToolApproval, ToolCall,
+        ToolCallPolicy, ToolView, TypedSecret,
+    },
     request::Request,
     requests::{
         AddServer, CallServerTool, DisableServer, ImportServers, ImportedServers, ListImportSources,
         ListServers, PreviewServerImport, ReadServerLog, RestartServer, SearchServerRegistry, ShowServer,
         StartServer, StopServer, WithdrawTool, WorkbenchRequest,
-    },
-    upstreams::{
-        ManagedServersView, ServerDetails, ServerId, ServerImportInput, ToolApproval, ToolCall,
-        ToolCallPolicy, ToolView, TypedSecret,
     },
 };
 use std::{io::Read as _, path::PathBuf, process::ExitCode};
@@ -33,9 +33,9 @@ use terminal_client::{TerminalClient, managed_servers};
 
 pub(super) const HELP: &str = "Commands that let a program run or let an agent make calls ask for a code. The running Draftboard shows it in\n\
     its window or terminal.\n\n\
-    Examples:\n  draftboard upstream add files --npm @modelcontextprotocol/server-filesystem -- ~/projects\n  \
-    draftboard upstream enable files\n  draftboard upstream tools files\n  draftboard upstream approve files read_file\n  \
-    draftboard upstream call files__read_file path=~/projects/README.md\n  draftboard upstream logs files --follow";
+    Examples:\n  draftboard server add files --npm @modelcontextprotocol/server-filesystem -- ~/projects\n  \
+    draftboard server enable files\n  draftboard server tools files\n  draftboard server approve files read_file\n  \
+    draftboard server call files__read_file path=~/projects/README.md\n  draftboard server logs files --follow";
 
 /// Bytes of a configuration on standard input.
 const MAX_INPUT_BYTES: u64 = 4 << 20;
@@ -43,10 +43,10 @@ const MAX_INPUT_BYTES: u64 = 4 << 20;
 #[derive(Debug, Subcommand)]
 pub(super) enum ServerVerb {
     /// Lists servers and manifests with their state
-    #[command(after_help = "Example: draftboard upstream list --json")]
+    #[command(after_help = "Example: draftboard server list --json")]
     List(WorkspaceArguments),
     /// Shows one server: its command, variables and tools
-    #[command(after_help = "Example: draftboard upstream show files")]
+    #[command(after_help = "Example: draftboard server show files")]
     Show {
         server: String,
         #[command(flatten)]
@@ -56,9 +56,9 @@ pub(super) enum ServerVerb {
     #[command(after_help = add::HELP)]
     Add(Box<add::Add>),
     /// Imports servers from another program's configuration, disabled
-    #[command(after_help = "Examples:\n  draftboard upstream import --list\n  \
-            draftboard upstream import ~/.config/Claude/claude_desktop_config.json --dry-run\n  \
-            draftboard upstream import .vscode/mcp.json --only files\n  cat servers.json | draftboard upstream import -")]
+    #[command(after_help = "Examples:\n  draftboard server import --list\n  \
+            draftboard server import ~/.config/Claude/claude_desktop_config.json --dry-run\n  \
+            draftboard server import .vscode/mcp.json --only files\n  cat servers.json | draftboard server import -")]
     Import {
         /// The file; `-` reads standard input
         file: Option<PathBuf>,
@@ -76,7 +76,7 @@ pub(super) enum ServerVerb {
     },
     /// Searches a server registry (a file or a URL)
     #[command(
-        after_help = "Example: draftboard upstream search time --registry https://registry.example.org/v0.1/servers"
+        after_help = "Example: draftboard server search time --registry https://registry.example.org/v0.1/servers"
     )]
     Search {
         query: String,
@@ -116,7 +116,7 @@ pub(super) enum ServerVerb {
         at: WorkspaceArguments,
     },
     /// Shows the log of a server: its standard error and its events
-    #[command(after_help = "Example: draftboard upstream logs files --follow")]
+    #[command(after_help = "Example: draftboard server logs files --follow")]
     Logs {
         server: String,
         /// Follows the log until interrupted
@@ -126,7 +126,7 @@ pub(super) enum ServerVerb {
         at: WorkspaceArguments,
     },
     /// Lists the tools of one server, or of all running servers
-    #[command(after_help = "Example: draftboard upstream tools files")]
+    #[command(after_help = "Example: draftboard server tools files")]
     Tools {
         server: Option<String>,
         #[command(flatten)]
@@ -134,7 +134,7 @@ pub(super) enum ServerVerb {
     },
     /// Approves the current definitions of tools for agents; asks for a code
     #[command(
-        after_help = "Examples:\n  draftboard upstream approve files read_file list_directory\n  draftboard upstream approve files"
+        after_help = "Examples:\n  draftboard server approve files read_file list_directory\n  draftboard server approve files"
     )]
     Approve {
         server: String,
@@ -151,7 +151,7 @@ pub(super) enum ServerVerb {
         at: WorkspaceArguments,
     },
     /// Sets the policy for agents' calls to a tool: ask, allow or deny; asks for a code
-    #[command(after_help = "Example: draftboard upstream policy files__read_file allow")]
+    #[command(after_help = "Example: draftboard server policy files__read_file allow")]
     Policy {
         /// The name that agents call
         tool: String,
@@ -162,8 +162,8 @@ pub(super) enum ServerVerb {
     },
     /// Sets the call timeouts of one tool; asks for a code
     #[command(
-        after_help = "Examples:\n  draftboard upstream times files__search --idle-ms 120000 --total-ms 600000\n  \
-            draftboard upstream times files__search\nAn omitted timeout is reset to that of the server."
+        after_help = "Examples:\n  draftboard server times files__search --idle-ms 120000 --total-ms 600000\n  \
+            draftboard server times files__search\nAn omitted timeout is reset to that of the server."
     )]
     Times {
         /// The name that agents call
@@ -182,7 +182,7 @@ pub(super) enum ServerVerb {
     Edit(Box<edit::Edit>),
     /// Sets a secret of a server, read from standard input; asks for a code
     #[command(
-        after_help = "Example: draftboard upstream secret github GITHUB_TOKEN\n`auth` is the token or header value of an HTTP server."
+        after_help = "Example: draftboard server secret github GITHUB_TOKEN\n`auth` is the token or header value of an HTTP server."
     )]
     Secret {
         server: String,
@@ -192,8 +192,8 @@ pub(super) enum ServerVerb {
         at: WorkspaceArguments,
     },
     /// Calls a tool; asks for a code unless its policy is allow
-    #[command(after_help = "Examples:\n  draftboard upstream call time__get_current_time timezone=UTC\n  \
-            draftboard upstream call files__read_file --args '{\"path\": \"/tmp/x\"}' --json")]
+    #[command(after_help = "Examples:\n  draftboard server call time__get_current_time timezone=UTC\n  \
+            draftboard server call files__read_file --args '{\"path\": \"/tmp/x\"}' --json")]
     Call {
         /// The name that agents call
         tool: String,
@@ -483,7 +483,7 @@ impl ServerCommandSession {
                 RefusalCode::NotFound,
                 "there is no such tool, or no tool needs approval",
             )
-            .hint("Start the server, then list its tools with `draftboard upstream tools`."));
+            .hint("Start the server, then list its tools with `draftboard server tools`."));
         }
         let details = self.decide(ApproveTools { server: details.brief.id.clone(), tools })?;
         self.print_server(&details)

@@ -4,13 +4,13 @@
 mod common;
 
 use common::McpServiceFixture;
-use serde_json::json;
-use shared_protocol::RefusalCode;
-use std::{fs, os::unix::fs::PermissionsExt as _, path::Path};
-use upstreams::{
+use mcp_client::{
     EnvVarConfig, ManagedServerConfig, ManagedServerStatus, ManagedServersSetup, McpPackageType, Secret,
     ServerStartPhase,
 };
+use serde_json::json;
+use shared_protocol::RefusalCode;
+use std::{fs, os::unix::fs::PermissionsExt as _, path::Path};
 
 /// Puts a folder of programs in front of PATH. Each records its arguments, then runs `body`.
 fn with_programs(programs: &[(&str, &str)]) -> (McpServiceFixture, tempfile::TempDir) {

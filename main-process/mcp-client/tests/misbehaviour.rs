@@ -5,11 +5,11 @@
 mod common;
 
 use common::{McpServiceFixture, fixture};
+use mcp_client::{EnvVarConfig, ManagedServerConfig, ManagedServerStatus, SERVER_BACKOFF, ToolApprovalState};
 use serde_json::json;
 use shared_protocol::RefusalCode;
 use std::time::Duration;
 use test_support::wait_until_async;
-use upstreams::{EnvVarConfig, ManagedServerConfig, ManagedServerStatus, SERVER_BACKOFF, ToolApprovalState};
 
 fn is_running(status: Option<ManagedServerStatus>) -> bool {
     matches!(status, Some(ManagedServerStatus::Running { .. }))
@@ -62,7 +62,7 @@ async fn a_call_that_hangs_is_cancelled_and_holds_up_nobody() {
     let mut config = fixture("plain");
     config
         .tools
-        .insert("hang".to_owned(), upstreams::ToolSettings { idle_ms: Some(200), ..Default::default() });
+        .insert("hang".to_owned(), mcp_client::ToolSettings { idle_ms: Some(200), ..Default::default() });
     let id = bench.running(config).await;
     let hang = bench.call(id, "hang", json!({}));
     let echo = bench.call(id, "echo", json!({"text": "quick"}));
@@ -206,7 +206,7 @@ async fn a_changed_tool_is_hidden_until_a_person_has_seen_the_difference() {
     assert_eq!(bench.service.find_tool_provider("plain__echo"), Some(id));
     assert!(bench.service.available_tools().iter().all(|tool| tool.exposed.len() <= 64));
 
-    let tool = |service: &upstreams::ManagedServersService, name: &str| {
+    let tool = |service: &mcp_client::ManagedServersService, name: &str| {
         service.tools(id).into_iter().find(|tool| tool.name == name)
     };
     bench.call(id, "change", json!({})).await.unwrap();

@@ -5,6 +5,9 @@
 mod common;
 
 use common::{McpServiceFixture, fixture};
+use mcp_client::{
+    ManagedServerConfig, ManifestFolder, ManifestReport, ManifestSource, Secret, ToolPolicy, ToolSettings,
+};
 use serde_json::{Value, json};
 use shared_protocol::{Refusal, RefusalCode};
 use std::{
@@ -14,9 +17,6 @@ use std::{
     path::PathBuf,
     sync::mpsc,
     thread,
-};
-use upstreams::{
-    ManagedServerConfig, ManifestFolder, ManifestReport, ManifestSource, Secret, ToolPolicy, ToolSettings,
 };
 
 struct Files {

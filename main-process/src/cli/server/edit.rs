@@ -1,13 +1,13 @@
 //! A server's configuration changed from the words of a command line: what is not named stays as it is.
 
 use super::{Refusal, RefusalCode, WorkspaceArguments, add::variable};
-use shared_protocol::upstreams::{PackageKind, ServerForm, ServerLimitsForm, VariableValue};
+use shared_protocol::managed_servers::{PackageKind, ServerForm, ServerLimitsForm, VariableValue};
 use std::path::PathBuf;
 
 pub(super) const HELP: &str = "Omitted options stay unchanged. A running server restarts if its configuration changed.\n\n\
-    Examples:\n  draftboard upstream edit files --package @modelcontextprotocol/server-filesystem@2026.8.31 -- ~/projects ~/notes\n  \
-    draftboard upstream edit github --env REGION=us --unset OLD_NAME --secret GITHUB_TOKEN\n  \
-    draftboard upstream edit search --limit idle_ms=120000 --limit calls=4";
+    Examples:\n  draftboard server edit files --package @modelcontextprotocol/server-filesystem@2026.8.31 -- ~/projects ~/notes\n  \
+    draftboard server edit github --env REGION=us --unset OLD_NAME --secret GITHUB_TOKEN\n  \
+    draftboard server edit search --limit idle_ms=120000 --limit calls=4";
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Edit {
@@ -21,7 +21,7 @@ pub(in crate::cli) struct Edit {
     /// An environment variable, stored as plain text
     #[arg(long, value_name = "NAME=VALUE")]
     env: Vec<String>,
-    /// A secret environment variable; set its value with `draftboard upstream secret`
+    /// A secret environment variable; set its value with `draftboard server secret`
     #[arg(long, value_name = "NAME")]
     secret: Vec<String>,
     /// Removes an environment variable

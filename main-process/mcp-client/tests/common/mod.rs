@@ -8,6 +8,10 @@
     reason = "a test, and not each uses all of it"
 )]
 
+use mcp_client::{
+    ManagedServerConfig, ManagedServerStatus, ManagedServersService, ManagedServersSetup, McpPackageType,
+    inherited_environment,
+};
 use processes::Backoff;
 use serde_json::Value;
 use shared_protocol::Refusal;
@@ -23,10 +27,6 @@ use tempfile::TempDir;
 use test_support::{
     KilledOnDrop, PATIENCE, processes as process_table, python_interpreter, try_wait_for_within, wait_until,
     wait_until_async,
-};
-use upstreams::{
-    ManagedServerConfig, ManagedServerStatus, ManagedServersService, ManagedServersSetup, McpPackageType,
-    inherited_environment,
 };
 use uuid::Uuid;
 

@@ -1,14 +1,14 @@
 //! A server out of the words of a command line.
 
 use super::{Refusal, RefusalCode, WorkspaceArguments};
-use shared_protocol::upstreams::{AuthForm, PackageKind, ServerForm, VariableForm, VariableValue};
+use shared_protocol::managed_servers::{AuthForm, PackageKind, ServerForm, VariableForm, VariableValue};
 use std::path::PathBuf;
 
-pub(super) const HELP: &str = "The server is added as disabled. Enable it with `draftboard upstream enable NAME` or in the window.\n\n\
-    Examples:\n  draftboard upstream add files --npm @modelcontextprotocol/server-filesystem@2026.8.31 -- ~/projects\n  \
-    draftboard upstream add time --pypi mcp-server-time -- --local-timezone=UTC\n  \
-    draftboard upstream add github --program /opt/github-mcp --secret GITHUB_TOKEN --env REGION=eu\n  \
-    draftboard upstream add search --url https://example.org/mcp --bearer";
+pub(super) const HELP: &str = "The server is added as disabled. Enable it with `draftboard server enable NAME` or in the window.\n\n\
+    Examples:\n  draftboard server add files --npm @modelcontextprotocol/server-filesystem@2026.8.31 -- ~/projects\n  \
+    draftboard server add time --pypi mcp-server-time -- --local-timezone=UTC\n  \
+    draftboard server add github --program /opt/github-mcp --secret GITHUB_TOKEN --env REGION=eu\n  \
+    draftboard server add search --url https://example.org/mcp --bearer";
 
 #[derive(Debug, clap::Args)]
 #[command(group(clap::ArgGroup::new("package").required(true).args(["npm", "pypi", "docker", "program", "url"])))]
@@ -36,10 +36,10 @@ pub(in crate::cli) struct Add {
     /// An environment variable, stored as plain text
     #[arg(long, value_name = "NAME=VALUE")]
     env: Vec<String>,
-    /// A secret environment variable; set its value with `draftboard upstream secret`
+    /// A secret environment variable; set its value with `draftboard server secret`
     #[arg(long, value_name = "NAME")]
     secret: Vec<String>,
-    /// The server requires a bearer token; set it with `draftboard upstream secret NAME auth`
+    /// The server requires a bearer token; set it with `draftboard server secret NAME auth`
     #[arg(long, requires = "url", conflicts_with = "header")]
     bearer: bool,
     /// The server requires a secret in this header

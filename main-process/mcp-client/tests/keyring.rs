@@ -4,6 +4,7 @@
 mod common;
 
 use common::{McpServiceFixture, fixture};
+use mcp_client::{EnvVarConfig, Keyring, Secret, SecretStore as _};
 use serde_json::json;
 use std::{
     io::{BufRead as _, BufReader, Write as _},
@@ -11,7 +12,6 @@ use std::{
     sync::Arc,
 };
 use test_support::{KilledOnDrop, requirements::KEYRING, wait_until};
-use upstreams::{EnvVarConfig, Keyring, Secret, SecretStore as _};
 
 const BUS: &str = r#"<busconfig><type>session</type><listen>unix:dir=FOLDER</listen>
 <policy context="default"><allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/><allow own="*"/></policy>

@@ -1,10 +1,10 @@
-//! The upstreams panel: how servers stand and why, what a person decides about them and in which words, and the ways to add
+//! The managed_servers panel: how servers stand and why, what a person decides about them and in which words, and the ways to add
 //! one. What is sent is read off the fake main.
 
 use crate::{
     dock::run_command,
+    managed_servers_answers::{brief, form, id, manifest, of, running, tell, tool},
     shop::Shop,
-    upstreams_answers::{brief, form, id, manifest, of, running, tell, tool},
 };
 use egui::{Key, Theme, accesskit::Role};
 use egui_kittest::kittest::{NodeT, Queryable};
@@ -14,16 +14,16 @@ use shared_protocol::{
         ApproveManifest, ApproveTools, CallTool, DeleteServer, EnableServer, ManagedServerDecision,
         SetManifestPolicy, SetManifestSecret, SetServerSecret, SetTool, UpdateServer,
     },
-    proposal::ProposedAction,
-    requests::{
-        AddServer, DisableServer, ImportServers, ListImportSources, PreviewServerImport, ReloadManifests,
-        RestartServer, SearchServerRegistry, StartServer, StopServer, WithdrawTool, WorkbenchRequest,
-    },
-    upstreams::{
+    managed_servers::{
         AuthForm, ImportSource, ImportedServerView, ManifestOrigin, PackageKind, RegistryOffer,
         RegistryServer, ServerBrief, ServerDetails, ServerExit, ServerForm, ServerImportInput,
         ServerImportPreview, ServerState, StartPhase, ToolApproval, ToolCall, ToolCallPolicy, ToolCallResult,
         ToolDefinitionChange, TypedSecret, UnreadableServer, VariableForm, VariableValue,
+    },
+    proposal::ProposedAction,
+    requests::{
+        AddServer, DisableServer, ImportServers, ListImportSources, PreviewServerImport, ReloadManifests,
+        RestartServer, SearchServerRegistry, StartServer, StopServer, WithdrawTool, WorkbenchRequest,
     },
 };
 
@@ -33,9 +33,9 @@ fn with(servers: Vec<ServerDetails>) -> Shop {
 
 fn with_size(size: (f32, f32), servers: Vec<ServerDetails>) -> Shop {
     let mut shop = Shop::open_as(size, Theme::Light, |_| {});
-    shop.main.upstreams.servers = servers;
+    shop.main.managed_servers.servers = servers;
     tell(&mut shop, |_| {});
-    run_command(&mut shop, "Upstreams");
+    run_command(&mut shop, "ManagedServers");
     shop.settle();
     shop
 }
@@ -54,7 +54,7 @@ fn asked(shop: &mut Shop) -> Vec<WorkbenchRequest> {
 /// What was decided by pressing it.
 fn decided(shop: &mut Shop, name: &str) -> Vec<ManagedServerDecision> {
     assert_eq!(press(shop, name), [], "{name} asks for a decision, and for nothing else");
-    std::mem::take(&mut shop.main.upstreams.decided)
+    std::mem::take(&mut shop.main.managed_servers.decided)
 }
 
 fn failed(name: &str, state: ServerState) -> ServerDetails {
@@ -117,7 +117,7 @@ fn a_failure_says_why_with_exit_code_and_last_lines() {
 fn switching_on_is_a_decision_and_a_failed_start_takes_it_back() {
     let mut shop = with(vec![of(brief("Files", ServerState::Disabled))]);
     let switch = "Files enabled";
-    shop.main.upstreams.refuse = Some(
+    shop.main.managed_servers.refuse = Some(
         Refusal::new(RefusalCode::ServiceUnavailable, "npx is not on the path").hint("Install Node.js."),
     );
     // The switch of the row and that of the page are the same.
@@ -125,7 +125,7 @@ fn switching_on_is_a_decision_and_a_failed_start_takes_it_back() {
     shop.window.query_all_by_label(switch).next().unwrap().click();
     assert_eq!(asked(&mut shop), []);
     assert_eq!(
-        shop.main.upstreams.decided,
+        shop.main.managed_servers.decided,
         [ManagedServerDecision::EnableServer(EnableServer { server: id("Files") })]
     );
     assert!(shop.shows("The server was disabled again. Npx is not on the path. Install Node.js."));
@@ -173,7 +173,7 @@ fn switching_off_starting_and_stopping_are_requests() {
     ] {
         let mut shop = with(vec![of(brief("Files", state))]);
         assert_eq!(press(&mut shop, button), [request]);
-        assert!(shop.main.upstreams.decided.is_empty());
+        assert!(shop.main.managed_servers.decided.is_empty());
     }
 }
 
@@ -241,7 +241,7 @@ fn new_tools_are_approved_together_after_a_look() {
 fn what_changes_during_the_look_is_not_approved_with_the_rest() {
     let mut shop = with(vec![waiting()]);
     press(&mut shop, "Review 2 new tools…");
-    let server = &mut shop.main.upstreams.servers[0];
+    let server = &mut shop.main.managed_servers.servers[0];
     (server.tools[2].hash, server.brief.stamp) = ("another".to_owned(), 2);
     tell(&mut shop, |_| {});
     assert!(shop.shows("1 tool changed or disappeared during the review"));
@@ -258,7 +258,7 @@ fn one_tool_is_approved_as_it_was_seen() {
     press(&mut shop, "Tool list, new");
     assert!(shop.shows("Unverified annotations: read-only (readOnlyHint)."), "a hint is a claim");
     assert!(shop.shows("files__list"));
-    let server = &mut shop.main.upstreams.servers[0];
+    let server = &mut shop.main.managed_servers.servers[0];
     (server.tools[0].hash, server.brief.stamp) = ("newer".to_owned(), 2);
     tell(&mut shop, |_| {});
     assert!(
@@ -337,7 +337,7 @@ fn a_person_tries_a_tool_as_it_is_shown_and_sees_what_came_of_it() {
     press(&mut shop, "Tool read, approved");
     press(&mut shop, "Try it…");
     let json = "{\"content\":[{\"type\":\"text\",\"text\":\"what it holds\"}]}".to_owned();
-    shop.main.upstreams.called = Some(ToolCallResult { json, is_error: false });
+    shop.main.managed_servers.called = Some(ToolCallResult { json, is_error: false });
     let call = ManagedServerDecision::CallTool(CallTool {
         call: ToolCall {
             tool: "files__read".to_owned(),
@@ -347,7 +347,7 @@ fn a_person_tries_a_tool_as_it_is_shown_and_sees_what_came_of_it() {
     });
     assert_eq!(decided(&mut shop, "Call tool"), std::slice::from_ref(&call));
     assert!(shop.shows("Result:") && shop.shows("what it holds"));
-    shop.main.upstreams.refuse =
+    shop.main.managed_servers.refuse =
         Some(Refusal::new(RefusalCode::Conflict, "it is not what was shown any more"));
     assert_eq!(decided(&mut shop, "Call tool"), [call]);
     assert!(shop.shows("It is not what was shown any more") && !shop.shows("what it holds"));
@@ -376,10 +376,11 @@ fn hundreds_of_tools_are_found_by_their_words_and_cost_little() {
 #[test]
 fn what_a_server_wrote_is_shown_and_can_be_copied() {
     let mut shop = with(vec![running("Files", Vec::new())]);
-    shop.main.upstreams.log = vec!["Secure MCP Filesystem Server".to_owned(), "running on stdio".to_owned()];
+    shop.main.managed_servers.log =
+        vec!["Secure MCP Filesystem Server".to_owned(), "running on stdio".to_owned()];
     press(&mut shop, "Server log");
     assert!(shop.shows("Secure MCP Filesystem Server") && shop.shows("running on stdio"));
-    shop.main.upstreams.log.push("one more".to_owned());
+    shop.main.managed_servers.log.push("one more".to_owned());
     shop.window.run_steps(12);
     shop.settle();
     assert!(shop.shows("one more"), "it is followed");
@@ -411,7 +412,7 @@ fn the_configuration_is_shown_in_full_and_no_secret_with_it() {
         part: "API_KEY".to_owned(),
         secret,
     });
-    assert_eq!(shop.main.upstreams.decided, [decision]);
+    assert_eq!(shop.main.managed_servers.decided, [decision]);
 }
 
 #[test]
@@ -433,7 +434,7 @@ fn an_edit_is_a_decision_and_leaves_secrets_where_they_are() {
 fn a_refused_edit_stays_open_and_says_which_field() {
     let mut shop = with(vec![running("Files", Vec::new())]);
     press(&mut shop, "Edit…");
-    shop.main.upstreams.refuse =
+    shop.main.managed_servers.refuse =
         Some(Refusal::new(RefusalCode::ValidationError, "a folder that is not there").field("folder"));
     press(&mut shop, "Save changes");
     assert!(shop.shows("A folder that is not there (folder)"));
@@ -449,12 +450,12 @@ fn deleting_takes_more_than_a_click() {
     shop.retype("Name of the server to delete", "Fil");
     shop.press(Key::Enter);
     shop.settle();
-    assert!(shop.main.upstreams.decided.is_empty(), "neither a click nor half a name");
+    assert!(shop.main.managed_servers.decided.is_empty(), "neither a click nor half a name");
     shop.retype("Name of the server to delete", "Files");
     shop.press(Key::Enter);
     shop.settle();
     assert_eq!(
-        shop.main.upstreams.decided,
+        shop.main.managed_servers.decided,
         [ManagedServerDecision::DeleteServer(DeleteServer { server: id("Files") })]
     );
 }
@@ -506,7 +507,7 @@ fn a_server_is_added_by_form_with_its_secret_on_the_way_to_the_store() {
         vec![VariableForm { name: "WEATHER_KEY".to_owned(), value, required: true, description: None }];
     let add = WorkbenchRequest::AddServer(AddServer { form: Box::new(expected) });
     assert_eq!(press(&mut shop, "Add as disabled"), [add]);
-    assert!(shop.shows("Added Weather") && shop.main.upstreams.decided.is_empty());
+    assert!(shop.shows("Added Weather") && shop.main.managed_servers.decided.is_empty());
 }
 
 #[test]
@@ -519,7 +520,7 @@ fn a_refused_form_keeps_what_was_typed() {
     press(&mut shop, "HTTP");
     press(&mut shop, "Bearer token");
     shop.retype("Address", "ftp://example.org");
-    shop.main.upstreams.refuse = Some(
+    shop.main.managed_servers.refuse = Some(
         Refusal::new(RefusalCode::ValidationError, "an address begins with http:// or https://")
             .field("identifier"),
     );
@@ -562,7 +563,7 @@ fn pasted_json_shows_what_it_holds_before_it_is_taken_over() {
     let preview = WorkbenchRequest::PreviewServerImport(PreviewServerImport { source: source.clone() });
     assert_eq!(press(&mut shop, "Preview import"), std::slice::from_ref(&preview));
     assert!(shop.shows("Line 1 is not JSON. Paste all of the file."));
-    shop.main.upstreams.import = Some(found_in_text());
+    shop.main.managed_servers.import = Some(found_in_text());
     assert_eq!(press(&mut shop, "Preview import"), [preview]);
     for words in [
         "npx Notes /srv/shared",
@@ -587,9 +588,9 @@ fn pasted_json_shows_what_it_holds_before_it_is_taken_over() {
 fn servers_of_other_programs_are_taken_over() {
     let mut shop = with(Vec::new());
     let path = "/home/ada/.config/Claude/claude_desktop_config.json";
-    shop.main.upstreams.sources =
+    shop.main.managed_servers.sources =
         vec![ImportSource { program: "Claude Desktop".to_owned(), path: path.to_owned() }];
-    shop.main.upstreams.import = Some(found_in_text());
+    shop.main.managed_servers.import = Some(found_in_text());
     assert_eq!(
         press(&mut shop, "Import from Claude, VS Code or Cursor…"),
         [WorkbenchRequest::ListImportSources(ListImportSources {})]
@@ -614,7 +615,7 @@ fn a_registry_fills_the_form_and_says_when_it_cannot_be_reached() {
     run_command(&mut shop, "Search server registry");
     let why =
         Refusal::new(RefusalCode::NetworkError, "the registry cannot be reached").hint("Check the network.");
-    shop.main.upstreams.registry = Some(Err(why));
+    shop.main.managed_servers.registry = Some(Err(why));
     shop.retype("Search the registry", "time");
     let search = |registry: Option<&str>| {
         WorkbenchRequest::SearchServerRegistry(SearchServerRegistry {
@@ -640,7 +641,7 @@ fn a_registry_fills_the_form_and_says_when_it_cannot_be_reached() {
         offers: vec![offer],
         unsupported: vec!["mcpb".to_owned()],
     };
-    shop.main.upstreams.registry = Some(Ok(vec![found]));
+    shop.main.managed_servers.registry = Some(Ok(vec![found]));
     shop.retype("Registry", "/srv/index.json");
     assert_eq!(press(&mut shop, "Search"), [search(Some("/srv/index.json"))]);
     assert!(shop.shows("Tells the time") && shop.shows("Not supported: mcpb") && shop.shows("2.0.0"));
@@ -668,7 +669,7 @@ fn manifests_are_listed_approved_and_given_credentials_and_a_policy() {
     let (theirs, own) =
         ("/home/ada/shop/manifests/weather.json", "/home/ada/.config/draftboard/manifests/w.json");
     tell(&mut shop, |view| {
-        let broken = shared_protocol::upstreams::ManifestBrief {
+        let broken = shared_protocol::managed_servers::ManifestBrief {
             id: None,
             problem: Some("line 3, column 4: a comma is missing".to_owned()),
             tools: Vec::new(),
@@ -677,7 +678,7 @@ fn manifests_are_listed_approved_and_given_credentials_and_a_policy() {
         view.manifests =
             vec![manifest(theirs, ManifestOrigin::Workspace), manifest(own, ManifestOrigin::User), broken];
     });
-    assert!(shop.shows("Upstreams (3)"), "all three want something of a person");
+    assert!(shop.shows("ManagedServers (3)"), "all three want something of a person");
     assert!(shop.shows("Manifest folder: /home/ada/shop/manifests (workspace)"));
     press(&mut shop, "Manifest broken.json, not used · user");
     assert!(shop.shows("line 3, column 4: a comma is missing. Correct the file"));
@@ -743,7 +744,7 @@ fn a_server_is_found_by_name_and_the_tab_says_how_many_want_something() {
     let servers =
         vec![running("Files", Vec::new()), failed("Weather", ServerState::Error), waiting_named("Notes")];
     let mut shop = with(servers);
-    assert!(shop.shows("Upstreams (2)"));
+    assert!(shop.shows("ManagedServers (2)"));
     run_command(&mut shop, "Weather");
     shop.settle();
     assert!(shop.shows("ended with code 127"));
@@ -783,7 +784,7 @@ fn everything_is_reached_by_keyboard() {
         idle_ms: None,
         total_ms: None,
     });
-    assert_eq!(shop.main.upstreams.decided, [allow]);
+    assert_eq!(shop.main.managed_servers.decided, [allow]);
 }
 
 #[test]
@@ -817,7 +818,7 @@ fn in_a_narrow_dock_the_list_and_what_is_chosen_take_turns() {
         failed("Weather", ServerState::Error),
     ];
     let mut shop = with_size((800.0, 900.0), servers);
-    shop.window.get_by_role_and_label(Role::Tab, "Upstreams (1)").click_secondary();
+    shop.window.get_by_role_and_label(Role::Tab, "ManagedServers (1)").click_secondary();
     shop.window.run();
     shop.window.get_by_label("Move to the right").click();
     shop.settle();
@@ -834,13 +835,13 @@ fn in_a_narrow_dock_the_list_and_what_is_chosen_take_turns() {
         total_ms: None,
     });
     assert_eq!(decided(&mut shop, "Deny for read"), [set]);
-    shop.picture("upstreams-narrow-light");
+    shop.picture("managed_servers-narrow-light");
     run_command(&mut shop, "High contrast theme");
     shop.settle();
-    shop.picture("upstreams-narrow-high-contrast");
+    shop.picture("managed_servers-narrow-high-contrast");
     press(&mut shop, "Back to list");
     assert!(shop.shows("Weather, error"));
-    shop.picture("upstreams-narrow-list-high-contrast");
+    shop.picture("managed_servers-narrow-list-high-contrast");
 }
 
 #[test]
@@ -864,7 +865,7 @@ fn draws_at_every_size_and_theme() {
             );
             files.brief.waiting = 3;
             let creds = ServerState::NeedsCredentials { missing: vec!["WEATHER_KEY".to_owned()] };
-            shop.main.upstreams.servers = vec![
+            shop.main.managed_servers.servers = vec![
                 files,
                 failed("Git", ServerState::Backoff { attempt: 3, retry_at: later() }),
                 failed("Memory", ServerState::Error),
@@ -883,14 +884,15 @@ fn draws_at_every_size_and_theme() {
                 view.unreadable =
                     vec![UnreadableServer { name: "Odd".to_owned(), reason: "kind is missing".to_owned() }];
             });
-            run_command(&mut shop, "Upstreams");
+            run_command(&mut shop, "ManagedServers");
             shop.settle();
             // More room than it has at first, as somebody who works here would make.
-            let tab = shop.window.get_by_role_and_label(Role::Tab, "Upstreams (5)").rect();
+            let tab = shop.window.get_by_role_and_label(Role::Tab, "ManagedServers (5)").rect();
             let edge = egui::pos2(size.0 / 2.0, tab.top() - 1.0);
             shop.drag(edge, edge - egui::vec2(0.0, size.1 * 0.25));
-            let picture =
-                |shop: &mut Shop, what: &str| shop.picture(&format!("upstreams-{what}-{word}-{}", size.0));
+            let picture = |shop: &mut Shop, what: &str| {
+                shop.picture(&format!("managed_servers-{what}-{word}-{}", size.0))
+            };
             picture(&mut shop, "list");
             press(&mut shop, "Tool read_text_file, changed");
             picture(&mut shop, "changed");

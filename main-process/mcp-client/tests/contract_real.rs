@@ -13,6 +13,10 @@
 mod common;
 
 use common::{McpServiceFixture, node_server, python_server, serve};
+use mcp_client::{
+    EnvVarConfig, HttpAuth, ManagedServerConfig, ManagedServerSource, ManagedServerStatus,
+    ManagedServersSetup, McpPackageType, Secret, ServerStartPhase,
+};
 use serde_json::{Value, json};
 use shared_protocol::RefusalCode;
 use std::{
@@ -22,10 +26,6 @@ use std::{
 use test_support::{
     KilledOnDrop, free_port,
     requirements::{PACKAGES, mcp_servers},
-};
-use upstreams::{
-    EnvVarConfig, HttpAuth, ManagedServerConfig, ManagedServerSource, ManagedServerStatus,
-    ManagedServersSetup, McpPackageType, Secret, ServerStartPhase,
 };
 use uuid::Uuid;
 
@@ -239,11 +239,11 @@ async fn mc_nt1_nt2_nt3_nt4_what_must_not_be_done_is_not_done_with_any_of_them()
         let mut asking = ManagedServerConfig { id: Uuid::new_v4(), ..config };
         asking.source = ManagedServerSource::Official { name: name.clone(), version: "1".to_owned() };
         let field = match &mut asking.transport {
-            upstreams::ManagedServerTransport::Http { auth, .. } => {
+            mcp_client::ManagedServerTransport::Http { auth, .. } => {
                 *auth = HttpAuth::Bearer { secret_ref: "not-there".to_owned() };
                 "transport.auth"
             }
-            upstreams::ManagedServerTransport::Stdio => {
+            mcp_client::ManagedServerTransport::Stdio => {
                 asking.env_vars.insert("TOKEN".to_owned(), EnvVarConfig::secret("TOKEN", "not-there"));
                 "env_vars.TOKEN"
             }

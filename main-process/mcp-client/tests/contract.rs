@@ -5,9 +5,9 @@
 mod common;
 
 use common::{McpServiceFixture, fixture};
+use mcp_client::{EnvVarConfig, ManagedServerConfig, ManagedServerStatus, Secret};
 use serde_json::json;
 use shared_protocol::RefusalCode;
-use upstreams::{EnvVarConfig, ManagedServerConfig, ManagedServerStatus, Secret};
 use uuid::Uuid;
 
 /// MC-T1, T2, T3, T4 and T9.
@@ -53,7 +53,7 @@ async fn a_failure_is_its_own_and_shutdown_leaves_nothing() {
     let bad = bench.add(fixture("ends"));
     let missing = bench.add(ManagedServerConfig::stdio(
         "missing",
-        upstreams::McpPackageType::Binary,
+        mcp_client::McpPackageType::Binary,
         "/no/such/program",
     ));
     let good = bench.running(fixture("plain")).await;
@@ -206,7 +206,7 @@ async fn a_change_of_what_runs_starts_it_anew_and_other_changes_do_not() {
     assert_eq!(bench.text(id, "env", json!({"name": "NEW"})).await, "yes");
     // A disabled tool is neither listed nor called.
     let mut off = bench.service.get(id).unwrap();
-    off.tools.insert("echo".to_owned(), upstreams::ToolSettings { enabled: false, ..Default::default() });
+    off.tools.insert("echo".to_owned(), mcp_client::ToolSettings { enabled: false, ..Default::default() });
     bench.service.update(off).unwrap();
     assert_eq!(bench.service.find_tool_provider("plain__echo"), None);
     assert_eq!(bench.call(id, "echo", json!({"text": "x"})).await.unwrap_err().code, RefusalCode::Conflict);
@@ -217,7 +217,7 @@ async fn a_change_of_what_runs_starts_it_anew_and_other_changes_do_not() {
 async fn servers_of_other_programs_are_taken_over_with_their_secrets_and_without_being_started() {
     let bench = McpServiceFixture::new();
     let text = r#"{"mcpServers": {"GitHub": {"command": "npx", "args": ["-y", "@scope/github"], "env": {"TOKEN": "hunter2-hunter2"}}}}"#;
-    let found = upstreams::import(text).unwrap();
+    let found = mcp_client::import(text).unwrap();
     let server = &found.servers[0];
     let created = bench.service.create_with_secrets(server.config.clone(), &server.secrets).unwrap();
     assert_eq!((created.slug.as_str(), created.enabled), ("github", false));
@@ -239,7 +239,7 @@ async fn servers_of_other_programs_are_taken_over_with_their_secrets_and_without
         json!({"servers": [{"server": {"name": "a/clock", "packages": [package]}}]}).to_string(),
     )
     .unwrap();
-    let offer = upstreams::search_registry(index.to_str().unwrap(), "clock")
+    let offer = mcp_client::search_registry(index.to_str().unwrap(), "clock")
         .await
         .unwrap()
         .remove(0)
@@ -260,7 +260,7 @@ async fn servers_of_other_programs_are_taken_over_with_their_secrets_and_without
     );
     assert_eq!(bench.service.list().len(), 1, "nothing was kept");
     // In a manual configuration it may be given later.
-    referring.source = upstreams::ManagedServerSource::Manual;
+    referring.source = mcp_client::ManagedServerSource::Manual;
     let later = bench.service.create_with_secrets(referring, &[]).unwrap();
     bench.service.delete(later.id).unwrap();
     let secrets = [("KEY".to_owned(), Secret::new("hunter3-hunter3").unwrap())];

@@ -4,21 +4,21 @@ use crate::shop::{Response, Shop, response};
 use shared_protocol::{
     Refusal, RefusalCode,
     decisions::{ApproveTools, EnableServer, ManagedServerDecision, SetServerSecret, SetTool, UpdateServer},
-    messages::ToRenderer,
-    requests::{
-        AddServer, DisableServer, ImportServers, ImportedServers, ReadServerLog, RestartServer, ShowServer,
-        StartServer, StopServer, WithdrawTool, WorkbenchRequest,
-    },
-    upstreams::{
+    managed_servers::{
         ImportSource, ManagedServersView, ManifestBrief, ManifestCredential, ManifestFolderBrief,
         ManifestOrigin, ManifestToolBrief, PackageKind, RegistryServer, ServerBrief, ServerDetails,
         ServerForm, ServerId, ServerImportPreview, ServerLogChunk, ServerState, ToolApproval, ToolCallPolicy,
         ToolCallResult, ToolView, VariableForm, VariableValue,
     },
+    messages::ToRenderer,
+    requests::{
+        AddServer, DisableServer, ImportServers, ImportedServers, ReadServerLog, RestartServer, ShowServer,
+        StartServer, StopServer, WithdrawTool, WorkbenchRequest,
+    },
 };
 
 #[derive(Default)]
-pub(crate) struct Upstreams {
+pub(crate) struct ManagedServers {
     pub(crate) servers: Vec<ServerDetails>,
     pub(crate) log: Vec<String>,
     pub(crate) sources: Vec<ImportSource>,
@@ -32,7 +32,7 @@ pub(crate) struct Upstreams {
     pub(crate) refuse: Option<Refusal>,
 }
 
-impl Upstreams {
+impl ManagedServers {
     fn server(&self, id: &ServerId) -> Response {
         let found = self.servers.iter().find(|server| server.brief.id == *id);
         response(found.ok_or_else(|| Refusal::new(RefusalCode::NotFound, "there is no such server")))
@@ -200,7 +200,7 @@ pub(crate) fn manifest(path: &str, origin: ManifestOrigin) -> ManifestBrief {
 
 pub(crate) fn view(shop: &Shop) -> ManagedServersView {
     ManagedServersView {
-        servers: shop.main.upstreams.servers.iter().map(|server| server.brief.clone()).collect(),
+        servers: shop.main.managed_servers.servers.iter().map(|server| server.brief.clone()).collect(),
         manifest_folders: vec![
             ManifestFolderBrief {
                 path: "/home/ada/.config/draftboard/manifests".to_owned(),
@@ -222,6 +222,6 @@ pub(crate) fn view(shop: &Shop) -> ManagedServersView {
 pub(crate) fn tell(shop: &mut Shop, change: impl FnOnce(&mut ManagedServersView)) {
     let mut view = view(shop);
     change(&mut view);
-    shop.main.send(ToRenderer::Upstreams(Box::new(view)));
+    shop.main.send(ToRenderer::ManagedServers(Box::new(view)));
     shop.settle();
 }

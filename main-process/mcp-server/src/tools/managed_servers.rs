@@ -5,8 +5,8 @@ use crate::{AgentCall, EnvelopeMeta, SurfaceTool, ToolReply, schema::NoArguments
 use serde_json::{Value, json};
 use shared_protocol::{
     Refusal,
+    managed_servers::{ManifestBrief, ServerBrief, ServerState},
     mcp::McpMode,
-    upstreams::{ManifestBrief, ServerBrief, ServerState},
 };
 
 pub(super) fn tool() -> SurfaceTool {
@@ -24,9 +24,9 @@ fn list(call: &AgentCall, _: NoArguments) -> Result<ToolReply, Refusal> {
     let proxied_tools = &call.view.proxied_tools;
     let offered: Vec<&str> = proxied_tools.tools(McpMode::Guarded).map(|tool| tool.name()).collect();
     let servers: Vec<Value> =
-        proxied_tools.upstreams.servers.iter().map(|server| shape(server, &offered)).collect();
+        proxied_tools.managed_servers.servers.iter().map(|server| shape(server, &offered)).collect();
     let manifests: Vec<Value> = proxied_tools
-        .upstreams
+        .managed_servers
         .manifests
         .iter()
         .filter(|manifest| manifest.problem.is_none())

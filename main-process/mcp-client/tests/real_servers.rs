@@ -4,11 +4,11 @@
 mod common;
 
 use common::{McpServiceFixture, node_server, python_server, serve};
+use mcp_client::{EnvVarConfig, HttpAuth, ManagedServerConfig, ManagedServerStatus, Secret};
 use serde_json::json;
 use shared_protocol::RefusalCode;
 use std::{path::Path, process::Command};
 use test_support::{free_port, requirements::mcp_servers, wait_until_async};
-use upstreams::{EnvVarConfig, HttpAuth, ManagedServerConfig, ManagedServerStatus, Secret};
 
 fn protocol(bench: &McpServiceFixture, id: uuid::Uuid) -> String {
     bench.service.details(id).unwrap().protocol.unwrap()

@@ -24,7 +24,7 @@ use test_support::{python_interpreter, wait_for, wait_until};
 
 /// The server that does what its argument says, well or badly.
 fn fixture() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("main-process/upstreams/tests/fixtures/server.py")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("main-process/mcp-client/tests/fixtures/server.py")
 }
 
 fn id_of(number: usize) -> String {
@@ -177,8 +177,8 @@ fn a_call_goes_by_its_policy_and_is_audited() {
         told.iter().any(|message| message["params"]["message"].as_str().unwrap().contains("step 2")),
         "{told:?}"
     );
-    let upstreams = agent.ask(4, "tools/call", call("list_upstreams", json!({})));
-    let servers = &upstreams["result"]["structuredContent"]["data"]["servers"];
+    let managed_servers = agent.ask(4, "tools/call", call("list_upstreams", json!({})));
+    let servers = &managed_servers["result"]["structuredContent"]["data"]["servers"];
     assert_eq!(servers[0]["tools"], json!(["plain__echo", "plain__steps"]));
 
     let audited = calls(&home, &workspace);
