@@ -13,7 +13,7 @@
 )]
 
 use authority::proposals::{AgentRequest, CallingClient, DraftSelector, ProposalInput, ProposalSubmission};
-use main_process::cli::{self, Roles};
+use main_process::cli::{self, RoleEntryPoints};
 use serde_json::{Value, json};
 use shared_protocol::{
     Actor, ActorKind, AddNode, BoardId, BoardName, BoardPoint, Command, ProposalId, proposal::Proposer,
@@ -41,7 +41,7 @@ fn main() -> ExitCode {
     // Over HTTP it is a process of its own that answers: this one again, as `draftboard serve`.
     if std::env::args().nth(1).as_deref() == Some("serve") {
         let exe = std::env::current_exe().expect("this program");
-        return cli::main(std::env::args_os(), &Roles { exe });
+        return cli::main(std::env::args_os(), &RoleEntryPoints { exe });
     }
     let folder = tempfile::tempdir().expect("a temporary folder");
     let root = folder.path().join("workspace");

@@ -24,7 +24,6 @@ mod testing;
 mod tests;
 mod writer;
 
-pub(crate) use managed_servers;
 pub(crate) use preview_sessions as preview;
 pub(crate) use terraform_runs as terraform_worker;
 

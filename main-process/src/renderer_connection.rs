@@ -3,7 +3,6 @@
 
 use crate::{
     local_user::user_name,
-    managed_servers::RequestOrigin,
     preview::{self, PreviewWindowMessage},
     responses::WindowResponder,
     router::RequestRouter,
@@ -11,6 +10,7 @@ use crate::{
 };
 use crossbeam_channel::{Receiver, Sender, bounded, select};
 use frame_memory::{DescriptorChannel, DescriptorChannelError};
+use managed_servers::RequestOrigin;
 use processes::instance::constant_time_eq;
 use shared_protocol::{
     Actor, ActorKind, Refusal,

@@ -14,9 +14,9 @@
 
 use crate::{
     background,
-    managed_servers::RequestOrigin,
     writer::{ProcessHandle, Services, WriterHandle},
 };
+use managed_servers::RequestOrigin;
 use shared_protocol::{
     Actor, ActorKind,
     request::ResponseChannel,

@@ -2,13 +2,13 @@
 #![allow(clippy::unwrap_used, reason = "only tests use it")]
 
 use crate::{
-    managed_servers, preview,
+    preview,
     responses::{JsonResponder, wait_for},
     router::RequestRouter,
     terminal::TerminalServer,
     terraform_worker,
     writer::{
-        Launch, ProcessHandle, ProcessSignal, Services, Session, WriterHandle, WriterMsg,
+        LaunchTarget, ProcessHandle, ProcessSignal, Services, Session, WriterHandle, WriterMsg,
         WriterPreviewEvents, WriterServiceEvents, terraform_user,
     },
 };
@@ -107,9 +107,13 @@ impl Running {
         };
         let (process, signals) = ProcessHandle::new(true, Default::default());
         let terminals = TerminalServer::server_factory(services.clone(), process.clone());
-        let (host, writer) =
-            WriterHandle::start(Launch::from_session(session), process.clone(), services.clone(), terminals)
-                .unwrap();
+        let (host, writer) = WriterHandle::start(
+            LaunchTarget::from_session(session),
+            process.clone(),
+            services.clone(),
+            terminals,
+        )
+        .unwrap();
         let router = RequestRouter { writer: host.clone(), services, process };
         let (writer, terraform, previews) = (Some(writer), None, None);
         Self { host, router, root, runtime, signals, writer, terraform, previews, _folder: folder }

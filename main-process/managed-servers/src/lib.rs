@@ -23,6 +23,7 @@ mod sources;
 mod views;
 
 pub use manifests::check as check_manifests;
+pub use mcp_client::{Keyring, Secret, SecretStore};
 
 use arc_swap::ArcSwap;
 use mcp_client::ManagedServersService;

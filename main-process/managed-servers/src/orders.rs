@@ -495,7 +495,7 @@ fn unknown_tool(exposed: &str, tools: &[mcp_client::ManagedServerTool]) -> Refus
 }
 
 fn read_import(source: &ServerImportInput) -> Result<mcp_client::ImportReport, Refusal> {
-    managed_servers::import(&sources::text(source)?)
+    mcp_client::import(&sources::text(source)?)
 }
 
 fn import(

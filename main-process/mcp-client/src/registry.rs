@@ -338,7 +338,7 @@ fn from_remote(name: &str, remote: &RegistryRemote) -> Option<RegistryLaunchOpti
             HttpAuth::Header { name: named, secret_ref }
         };
         required.push("auth".to_owned());
-        config = ManagedServerConfig { id: config.id, ..McpConfig::http(name, &remote.url, auth) };
+        config = ManagedServerConfig { id: config.id, ..ManagedServerConfig::http(name, &remote.url, auth) };
     }
     Some(RegistryLaunchOption { config, required })
 }

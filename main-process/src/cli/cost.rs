@@ -9,7 +9,7 @@ use shared_protocol::{
 };
 use std::{collections::BTreeSet, process::ExitCode};
 
-pub(super) const HELP: &str = "Prices come from the price books in prices/, each with its source and date.\n\n\
+pub(super) const HELP: &str = "PriceFileCache come from the price books in prices/, each with its source and date.\n\n\
     Examples:\n  draftboard cost\n  draftboard cost network --missing > prices/network.json   # then fill it in";
 
 #[derive(Debug, clap::Args)]
@@ -72,7 +72,7 @@ fn format_cost(at: &ReachedBoard, view: &CostView) -> String {
         .map(|[name, amount, basis]| format!("{name:<first$}  {amount:>second$}  {basis}\n"))
         .collect();
     for source in sources(view) {
-        text.push_str(&format!("Prices: {source}\n"));
+        text.push_str(&format!("PriceFileCache: {source}\n"));
     }
     if view.unknown > 0 {
         text.push_str("Some prices are missing. `draftboard cost --missing` prints a template to fill in.\n");

@@ -7,7 +7,6 @@ use super::{
     server::{PolicyArgument, ServerCommandSession},
     workspace_at,
 };
-use crate::managed_servers;
 use clap::Subcommand;
 use safe_fs::SafeFolder;
 use serde_json::{Value, json};
@@ -180,7 +179,7 @@ fn check_manifests_at(place: Option<&Path>, at: &WorkspaceArguments) -> Result<V
             std::iter::once(paths::config_folder().join("manifests")).chain(shared).collect()
         }
     };
-    Ok(mcp_client::check_manifests(&places))
+    Ok(managed_servers::check_manifests(&places))
 }
 
 fn format_manifests(found: &[ManifestBrief]) -> String {

@@ -222,7 +222,7 @@ enum Verb {
     Import(import::ImportArguments),
     /// Runs Terraform on a board; apply and destroy ask for confirmation
     #[command(after_help = terraform::HELP)]
-    Terraform(terraform::Terraform),
+    Terraform(terraform::TerraformArguments),
     /// Manages previews of pages and components in the running Draftboard
     #[command(after_help = preview::HELP)]
     Preview {
@@ -302,7 +302,7 @@ enum Verb {
         at: WorkspaceArguments,
     },
     /// Manages MCP servers and their tools
-    #[command(subcommand, after_help = server::HELP)]
+    #[command(subcommand, alias = "upstream", after_help = server::HELP)]
     Server(server::ServerVerb),
     /// Checks and approves tool manifests, and sets their credentials
     #[command(subcommand, after_help = manifest::HELP)]

@@ -5,7 +5,7 @@ use super::{
 };
 use crate::{
     logging::start_logging,
-    writer::{Launch, Session},
+    writer::{LaunchTarget, Session},
 };
 use shared_protocol::{Refusal, RefusalCode};
 use std::{path::Path, process::ExitCode};
@@ -42,7 +42,7 @@ pub(super) fn run(
             ));
         }
     };
-    let launch = Launch { approval: bundles.standing_approval, ..Launch::from_session(session) };
+    let launch = LaunchTarget { approval: bundles.standing_approval, ..LaunchTarget::from_session(session) };
     match window::run(launch, roles, false, overrides, ready) {
         Ok(code) => code,
         Err(error) => format::refuse(&Refusal::new(RefusalCode::Internal, error.to_string()), json),

@@ -2,18 +2,18 @@
 
 use super::{RoleEntryPoints, format};
 use crate::{
-    managed_servers::{self, ManagedServerContext, ManagedServerFolders},
     preview, renderer_connection,
     router::RequestRouter,
     terminal::TerminalServer,
     terraform_worker,
     writer::{
-        Launch, ProcessHandle, ProcessSignal, Services, WriterHandle, WriterMsg, WriterPreviewEvents,
+        LaunchTarget, ProcessHandle, ProcessSignal, Services, WriterHandle, WriterMsg, WriterPreviewEvents,
         WriterServiceEvents, terraform_user,
     },
 };
 use crash_reports::{self, CrashRole, RunningMarker};
 use crossbeam_channel::{Receiver, select};
+use managed_servers::{ManagedServerContext, ManagedServerFolders};
 use processes::{
     Backoff, ChildEvent, ChildEventKind, ChildSpec, Environment, ExitReason, RestartPolicy, StdStream,
     Supervisor, WardenCommandLine,
@@ -31,7 +31,7 @@ const STOP_LIMIT: Duration = Duration::from_secs(3);
 
 /// Runs the process until its end. Calls `ready` when it can be stopped as well.
 pub(super) fn run(
-    mut launch: Launch,
+    mut launch: LaunchTarget,
     roles: &RoleEntryPoints,
     window: bool,
     overrides: agents::SettingsOverrides,

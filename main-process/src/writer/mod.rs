@@ -18,7 +18,7 @@ mod session;
 mod subscriber;
 mod writer_thread;
 
-pub(crate) use launching::{Launch, launch, launch_at};
+pub(crate) use launching::{LaunchTarget, launch, launch_at};
 pub(crate) use process::{ProcessHandle, ProcessSignal};
 pub(crate) use requests::{WorkspaceRequest, WorkspaceTurn};
 pub(crate) use review_requests::TerminalReviewer;
@@ -26,7 +26,7 @@ pub(crate) use service_links::{WriterPreviewEvents, WriterServiceEvents, terrafo
 pub(crate) use session::{ServeTerminals, Session, WorkspaceSessionError};
 pub(crate) use subscriber::MAX_QUEUED;
 
-use crate::{background, managed_servers, preview, responses::wait_for, terraform_worker};
+use crate::{background, preview, responses::wait_for, terraform_worker};
 use agents::AgentServerAddress;
 use authority::proposals::{AgentRequest, CallingClient};
 use crossbeam_channel::{SendTimeoutError, Sender, bounded};
@@ -161,7 +161,7 @@ pub(crate) struct WriterHandle {
 impl WriterHandle {
     /// Starts the writer's thread on an open workspace.
     pub(crate) fn start(
-        launch: Launch,
+        launch: LaunchTarget,
         process: ProcessHandle,
         services: Services,
         terminals: ServeTerminals,

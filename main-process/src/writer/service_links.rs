@@ -3,12 +3,12 @@
 use super::{WriterHandle, WriterMsg};
 use crate::{
     local_user::user_name,
-    managed_servers::{ManagedServerEvents, RequestOrigin},
     preview,
     responses::wait_for,
     terraform_worker::{self, TerraformEvent, TerraformEvents},
 };
 use agents::{AgentServerAddress, AgentServerEvents};
+use managed_servers::{ManagedServerEvents, RequestOrigin};
 use shared_protocol::{
     Actor, ActorKind, NodeId, ProposalId, Refusal, RefusalCode, Revision,
     managed_servers::ManagedServersView,

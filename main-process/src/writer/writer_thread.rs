@@ -11,7 +11,7 @@ pub(super) use overlay::{ProposalComparison, ProposalOverlayInput};
 pub(super) use reviewing::request_plan_of;
 
 use super::{
-    Launch, ProcessHandle, ServeTerminals, Services, Session, WriterHandle, WriterMsg, WriterRequest,
+    LaunchTarget, ProcessHandle, ServeTerminals, Services, Session, WriterHandle, WriterMsg, WriterRequest,
     announcer::ProposalAnnouncer,
     codes::ConfirmationCodes,
     launching::WelcomeState,
@@ -20,7 +20,7 @@ use super::{
     requests::{WorkspaceRequest, WorkspaceTurn, describe_closed},
     subscriber::Subscriber,
 };
-use crate::{local_user::user_name, managed_servers, preview, terraform_worker};
+use crate::{local_user::user_name, preview, terraform_worker};
 use agents::AgentServerAddress;
 use authority::proposals::{AgentCallOutcome, AgentRequest, CallingClient};
 use crash_reports::CrashStore;
@@ -115,13 +115,13 @@ impl ReviewSubmitter for WriterHandle {
 
 impl Writer {
     pub(super) fn new(
-        launch: Launch,
+        launch: LaunchTarget,
         handle: WriterHandle,
         process: ProcessHandle,
         services: Services,
         terminals: ServeTerminals,
     ) -> Self {
-        let Launch { mut session, welcome, failed: _, approval } = launch;
+        let LaunchTarget { mut session, welcome, failed: _, approval } = launch;
         let settings = agents::window_settings(&paths::settings()).unwrap_or_else(|error| {
             tracing::warn!(%error, "the settings of the window are ignored");
             String::new()

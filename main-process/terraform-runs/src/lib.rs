@@ -62,7 +62,7 @@ use std::{
     thread::JoinHandle,
 };
 use terraform::cost::{self, BoardCostEstimate};
-use terraform::price_files::Prices;
+use terraform::price_files::PriceFileCache;
 use workspace::{ProposalJudge, Workspace};
 use workspace_inputs::TerraformWorkspaceInputs;
 
@@ -150,7 +150,7 @@ pub struct TerraformHandle {
 struct SharedTerraform {
     inputs: ArcSwapOption<TerraformWorkspaceInputs>,
     drafts: GeneratedBoards,
-    prices: Prices,
+    prices: PriceFileCache,
     requests: ApplyRequestPlans,
     /// The site of the ground, once the worker has opened it.
     site: ArcSwapOption<site::WorkspaceTerraform>,

@@ -133,7 +133,7 @@ pub(crate) enum WindowAction {
     PreviewLogRead(PreviewId, Result<Vec<PreviewLogLine>, Refusal>),
     Welcome(WelcomeResponse),
     /// A response about managed servers, with the number of its request.
-    Upstream {
+    ManagedServer {
         request: u64,
         response: Box<ManagedServerResponse>,
     },

@@ -57,7 +57,7 @@ impl Journal {
             return Ok(self.tail);
         }
         if self.is_empty() {
-            return Ok(HashChainLink { revision, ..ChainLink::START });
+            return Ok(HashChainLink { revision, ..HashChainLink::START });
         }
         let older_than_checkpoint: bool = self.connection.query_row(
             "SELECT EXISTS (SELECT 1 FROM checkpoint WHERE revision > ?1)",

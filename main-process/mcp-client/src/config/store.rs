@@ -260,7 +260,8 @@ fn digest(bytes: Option<&[u8]>) -> Option<[u8; 32]> {
 }
 
 fn read(path: &Path, bytes: Option<Vec<u8>>) -> Result<ServerConfigContents, Refusal> {
-    let mut contents = ServerConfigContents { digest: digest(bytes.as_deref()), ..ConfigContents::default() };
+    let mut contents =
+        ServerConfigContents { digest: digest(bytes.as_deref()), ..ServerConfigContents::default() };
     let Some(bytes) = bytes else { return Ok(contents) };
     let file: ServerConfigFileText =
         serde_json::from_slice(&bytes).map_err(|error| damaged_error(path, &error.to_string()))?;

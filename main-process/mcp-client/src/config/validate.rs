@@ -241,7 +241,7 @@ mod tests {
         refused(
             &ManagedServerConfig {
                 transport: ManagedServerTransport::Stdio,
-                ..McpConfig::http("x", "http://a/", HttpAuth::None)
+                ..ManagedServerConfig::http("x", "http://a/", HttpAuth::None)
             },
             "transport",
         );

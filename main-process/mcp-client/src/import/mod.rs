@@ -267,7 +267,8 @@ fn from_url(name: &str, url: &str, entry: &Map<String, Value>) -> Result<ServerI
         Some(_) => HttpAuth::Bearer { secret_ref },
         None => HttpAuth::Header { name: header.clone(), secret_ref },
     };
-    server.config = ManagedServerConfig { id: server.config.id, ..McpConfig::http(name, url, auth) };
+    server.config =
+        ManagedServerConfig { id: server.config.id, ..ManagedServerConfig::http(name, url, auth) };
     add_secret(&mut server, "auth", bearer.unwrap_or(value));
     Ok(server)
 }

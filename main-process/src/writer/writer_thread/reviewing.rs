@@ -3,7 +3,7 @@
 
 use super::Writer;
 use crate::{
-    managed_servers, preview,
+    preview,
     responses::JsonResponder,
     terraform_worker::{ApplyRequestVersion, PlanRequest, SavedPlan},
     writer::{

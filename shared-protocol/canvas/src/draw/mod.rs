@@ -187,7 +187,7 @@ pub fn draw_board(
     let index = BoardIndex::build(scene.snapshot, scene.board);
     let marks = ElementHighlights::default();
     let painter = painter.with_clip_rect(painter.clip_rect().intersect(camera.view()));
-    let pen = BoardPainter { is_patient: true, ..BoardPen::new(&painter, camera, scene, &index, &marks) };
+    let pen = BoardPainter { is_patient: true, ..BoardPainter::new(&painter, camera, scene, &index, &marks) };
     let mut store = DrawCache::default();
     draw(&pen, &mut store);
     if let Some(proposal) = proposal {
