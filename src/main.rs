@@ -6,6 +6,7 @@ use main_process::{
     run_demo_agent,
 };
 use processes::{inherited_channel, run_warden};
+use renderer::RendererError;
 use std::{ffi::OsString, process::ExitCode};
 
 /// A graph of fifty thousand nodes is many small allocations, and a frame of it a few large ones.
@@ -30,19 +31,22 @@ fn main() -> ExitCode {
         },
         _ => match std::env::current_exe() {
             Ok(exe) => cli::main(arguments, &RoleEntryPoints { exe }),
-            Err(error) => fail(&format!("this program does not know where it is: {error}")),
+            Err(error) => fail(&format!("the path of this program is unknown: {error}")),
         },
     }
 }
 
 fn window() -> ExitCode {
     record_panics(CrashRole::Renderer);
-    match inherited_channel()
-        .map_err(|error| error.to_string())
-        .and_then(|channel| renderer::run(channel).map_err(|error| error.to_string()))
-    {
+    let channel = match inherited_channel() {
+        Ok(channel) => channel,
+        Err(error) => return fail(&error.to_string()),
+    };
+    match renderer::run(channel) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => fail(&error),
+        // Main stops, or reports why it ended the connection.
+        Err(RendererError::Ended) => ExitCode::FAILURE,
+        Err(error) => fail(&error.to_string()),
     }
 }
 

@@ -110,6 +110,11 @@ fn new_makes_a_workspace_that_opens_and_does_not_replace_one() {
 #[test]
 fn an_edit_is_one_operation_or_nothing() {
     let bench = CliFixture::new();
+    assert_eq!(bench.run(&["log"]).out, "No changes yet.\n");
+    assert_refused(
+        &bench.run(&["edit", "-f", "-"]),
+        &["standard input does not contain a JSON list of commands"],
+    );
     let file = bench.commands(&json!([add("a"), add("b")]));
     let applied = bench.data(&["edit", "-f", &file, "-m", "Two groups"]);
     assert_eq!((&applied["revision"], &applied["summary"]), (&json!(1), &json!("Two groups")));

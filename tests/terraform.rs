@@ -111,11 +111,13 @@ fn files_are_printed_compared_and_written() {
     assert_eq!(printed.code, Some(0), "{printed:?}");
     assert!(printed.out.contains("==> main.tf <==") && printed.out.contains("terraform_data"), "{printed:?}");
     let check = bench.run(&["hcl", "--check"]);
-    assert!(check.code == Some(1) && check.out.contains("differs: main.tf"), "{check:?}");
+    assert!(check.code == Some(1) && check.out.contains("not written yet: main.tf"), "{check:?}");
     let wrote = bench.run(&["hcl", "--write"]);
     assert!(wrote.out.contains("wrote: terraform/infrastructure/main.tf"), "{wrote:?}");
     assert_eq!(bench.run(&["hcl", "--check"]).code, Some(0));
     bench.edit(&json!([{ "updateNode": { "node": "infrastructure/first", "set": { "input": "two" } } }]));
+    let check = bench.run(&["hcl", "--check"]);
+    assert!(check.code == Some(1) && check.out.contains("differs: main.tf"), "{check:?}");
     let diff = bench.run(&["hcl", "infrastructure", "--diff"]);
     assert!(diff.out.contains("-  input = \"one\"\n+  input = \"two\"\n"), "{diff:?}");
     let data = bench.data(&["hcl"]);
@@ -229,12 +231,14 @@ fn costs_say_what_is_not_known() {
     assert!(priced["monthly"].as_f64().unwrap() > 100.0, "{priced}");
     assert_eq!((&priced["unknown"], &priced["usageBased"]), (&json!(0), &json!(0)), "{priced}");
     let words = bench.run(&["cost"]);
+    let none = bench.run(&["cost", "--missing"]);
+    assert!(none.code == Some(0) && none.err.contains("no prices are missing"), "{none:?}");
     let prices = "\nPrices: AWS public price list (example; check before use), 2025-06-30\n";
     assert!(words.out.contains(prices), "{words:?}");
     fs::remove_dir_all(bench.workspace.join("prices")).unwrap();
     let shown = bench.run(&["cost"]);
-    assert!(shown.code == Some(0) && shown.out.contains("unknown"), "{shown:?}");
-    assert!(!shown.out.contains(" 0.00  unknown"), "{shown:?}");
+    assert!(shown.code == Some(0) && shown.out.contains("unpriced"), "{shown:?}");
+    assert!(!shown.out.contains("0.00") && !shown.out.contains("no currency"), "{shown:?}");
     // As the guide has it: the shell makes the empty file before the command runs.
     fs::create_dir(bench.workspace.join("prices")).unwrap();
     fs::write(bench.workspace.join("prices/own.json"), "").unwrap();
@@ -307,7 +311,10 @@ fn life(bench: &TerraformFixture) {
     }
     let state = bench.workspace.join("terraform/infrastructure/terraform.tfstate");
     let declined = bench.at_terminal(&["terraform", "apply"], "no\n");
-    assert!(declined.code == Some(1) && declined.out.contains("nothing was changed"), "{declined:?}");
+    assert!(
+        declined.code == Some(1) && declined.out.contains("the operation was cancelled; nothing was changed"),
+        "{declined:?}"
+    );
     assert!(!state.exists());
     let applied = bench.at_terminal(&["terraform", "apply"], "yes\n");
     assert!(applied.code == Some(0) && applied.out.contains("Creation complete"), "{applied:?}");
@@ -315,7 +322,10 @@ fn life(bench: &TerraformFixture) {
     let changed = bench.at_terminal(&["terraform", "apply"], "yes\n");
     assert!(changed.code == Some(0) && changed.out.contains("update  terraform_data.first"), "{changed:?}");
     let wrong = bench.at_terminal(&["terraform", "destroy"], "yes\n");
-    assert!(wrong.code == Some(1) && wrong.out.contains("nothing was changed"), "{wrong:?}");
+    assert!(
+        wrong.code == Some(1) && wrong.out.contains("the operation was cancelled; nothing was changed"),
+        "{wrong:?}"
+    );
     let destroyed = bench.at_terminal(&["terraform", "destroy"], "infrastructure\n");
     assert!(destroyed.code == Some(0) && destroyed.out.contains("Destruction complete"), "{destroyed:?}");
     let left: Value = serde_json::from_str(&fs::read_to_string(&state).unwrap()).unwrap();

@@ -26,6 +26,7 @@ impl<'a> CommandFacts<'a> {
             // Undo applies to the workspace, not to the proposal.
             undo: view.status.undo.as_deref().filter(|_| !view.is_proposed),
             redo: view.status.redo.as_deref().filter(|_| !view.is_proposed),
+            waiting_proposal: view.review.proposals.iter().any(|brief| brief.needs_decision()),
             reviewing: view.is_reviewing,
             showable: preview_target(view).is_some(),
             preview: view.visible_preview.is_some(),

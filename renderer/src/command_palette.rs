@@ -51,7 +51,7 @@ impl CommandPalette {
             place: PopupPosition::Top(64.0),
             width: WIDTH,
             name: "Search and commands",
-            hint: "Search commands, boards, nodes, types, specs and servers",
+            hint: "Search commands, boards, nodes, types, specs and managed servers",
         };
         let ControlFlow::Break(chosen) = self.picker.popup_ui(context, theme, popup, &entries, |_| {}) else {
             return true;
@@ -140,7 +140,7 @@ fn servers<'a>(view: &FrameView<'a>, query: &str) -> Vec<PaletteMatch<'a>> {
     servers
         .filter_map(|server| {
             let rank =
-                rank(query, &server.name, &format!("upstream server {} {}", server.slug, server.runs))?;
+                rank(query, &server.name, &format!("managed mcp server {} {}", server.slug, server.runs))?;
             let note = format!("server, {}", server.state.label());
             let entry = PickerEntry { title: server.name.clone(), note, mark: PickerIcon::Icon("server") };
             Some(PaletteMatch { rank, entry, action: WindowAction::OpenServer(server.id.clone()) })

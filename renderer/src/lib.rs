@@ -67,6 +67,9 @@ pub enum RendererError {
     /// The connection failed. Main must not treat this as a window that the designer closed.
     #[error("the window lost its connection to the workspace: {0}")]
     Lost(String),
+    /// Main ended the connection or stopped. Main reports the reason.
+    #[error("the main process ended the connection")]
+    Ended,
 }
 
 /// Opens the window and shows the workspace that main sends over `channel`, until either side closes it.
@@ -93,5 +96,9 @@ pub fn run(channel: UnixStream) -> Result<(), RendererError> {
         }),
     )
     .map_err(|error| RendererError::Window(error.to_string()))?;
-    lost.get().map_or(Ok(()), |why| Err(RendererError::Lost(why.clone())))
+    match lost.get() {
+        None => Ok(()),
+        Some(Some(why)) => Err(RendererError::Lost(why.clone())),
+        Some(None) => Err(RendererError::Ended),
+    }
 }

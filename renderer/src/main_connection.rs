@@ -267,7 +267,7 @@ fn write(mut stream: UnixStream, messages: &Receiver<FromRenderer>, notify: &Win
             Err(error) => {
                 match message {
                     FromRenderer::Request { id, .. } => {
-                        let message = "this is too much to send at once";
+                        let message = "the message is too large to send";
                         let refusal =
                             Refusal::new(RefusalCode::LimitExceeded, message).hint(format!("{error}."));
                         notify.notify(MainConnectionEvent::NotSent { request: id, refusal });

@@ -77,7 +77,7 @@ pub(crate) const PANELS: &[PanelDef] = &[
     panel(PanelId::Hcl, "hcl", "HCL", PanelSide::Bottom),
     panel(PanelId::Review, "review", "Review", PanelSide::Bottom),
     panel(PanelId::Agents, "agents", "Agents", PanelSide::Bottom),
-    panel(PanelId::ManagedServers, "upstreams", "ManagedServers", PanelSide::Bottom),
+    panel(PanelId::ManagedServers, "upstreams", "Managed servers", PanelSide::Bottom),
     panel(PanelId::Audit, "audit", "Audit", PanelSide::Bottom),
     panel(PanelId::Log, "log", "Log", PanelSide::Bottom),
 ];

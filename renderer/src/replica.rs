@@ -2,7 +2,7 @@
 
 use authority::{ProblemIndex, Snapshot, TypeRegistry};
 use shared_protocol::{
-    BoardId, Change, Refusal,
+    BoardId, Change, OperationKind, Refusal,
     bundle::BundlesView,
     managed_servers::ManagedServersView,
     mcp::McpView,
@@ -10,7 +10,7 @@ use shared_protocol::{
         FolderWithoutWorkspace, FullWorkspaceView, Patch, Presence, RegistryView, ToRenderer, WorkspaceStatus,
     },
     preview_sessions::{PreviewId, PreviewInstanceBox, PreviewsView},
-    review::{ProposalDetails, ReviewView},
+    review::ReviewView,
     terraform::{TerraformRunId, TerraformRunLine, TerraformView},
     trace_link::TraceLinksView,
 };
@@ -49,7 +49,10 @@ pub enum ReplicaUpdate {
     Ignored,
     /// A workspace was opened, with the designer's saved presence.
     Opened(Presence),
-    Patched(Vec<Change>),
+    Patched {
+        kind: OperationKind,
+        changes: Vec<Change>,
+    },
     /// The type registry changed; everything that depends on types must be redrawn.
     Registry,
     Status,
@@ -59,8 +62,6 @@ pub enum ReplicaUpdate {
     Terraform,
     /// The review queue changed.
     Review,
-    /// The proposal that the window shows changed.
-    Proposal(Box<ProposalDetails>),
     /// The preview sessions or their states changed.
     Previews,
     /// A preview has a new frame.
@@ -152,7 +153,8 @@ impl Replica {
             ToRenderer::PreviewMemory { .. } => ReplicaUpdate::Ignored,
             ToRenderer::RunLines { run, first, lines } => ReplicaUpdate::RunLines { run, first, lines },
             ToRenderer::Response { request, result } => ReplicaUpdate::Response { request, result },
-            ToRenderer::Proposal(details) => ReplicaUpdate::Proposal(details),
+            // The window shows a proposal without keeping it here.
+            ToRenderer::Proposal(_) => ReplicaUpdate::Ignored,
             ToRenderer::Raise => ReplicaUpdate::Raise,
             ToRenderer::CrashReport { headline } => ReplicaUpdate::CrashReport { headline },
             ToRenderer::Welcome { folder } => ReplicaUpdate::Welcome(folder),
@@ -187,7 +189,7 @@ impl Replica {
         }
         workspace.problems.update(&workspace.snapshot, &patch.changes);
         workspace.problem_counts = count(&workspace.problems);
-        ReplicaUpdate::Patched(patch.changes)
+        ReplicaUpdate::Patched { kind: patch.kind, changes: patch.changes }
     }
 
     fn registry(&mut self, view: RegistryView) -> ReplicaUpdate {
@@ -243,6 +245,7 @@ mod tests {
         ToRenderer::Patch(Patch {
             revision: Revision(revision),
             actor: Actor::new(ActorKind::Window, "tester"),
+            kind: OperationKind::Edit,
             summary: "adds a board".into(),
             changes: vec![Change::Board { id: added.id, before: None, after: Some(Arc::new(added)) }],
         })
@@ -254,7 +257,7 @@ mod tests {
         assert!(matches!(replica.receive(patch(5, 2)), ReplicaUpdate::Ignored), "nothing is open yet");
         assert!(matches!(replica.receive(workspace(4)), ReplicaUpdate::Opened(_)));
         assert!(
-            matches!(replica.receive(patch(5, 2)), ReplicaUpdate::Patched(changes) if changes.len() == 1)
+            matches!(replica.receive(patch(5, 2)), ReplicaUpdate::Patched { changes, .. } if changes.len() == 1)
         );
         let snapshot = &replica.workspace().unwrap().snapshot;
         assert_eq!((snapshot.revision(), snapshot.boards().count()), (Revision(5), 2));
@@ -268,7 +271,7 @@ mod tests {
         assert!(matches!(replica.receive(patch(7, 3)), ReplicaUpdate::Ignored), "not asked for twice");
         assert_eq!(replica.workspace().unwrap().snapshot.revision(), Revision(4), "nothing half applied");
         assert!(matches!(replica.receive(workspace(7)), ReplicaUpdate::Opened(_)));
-        assert!(matches!(replica.receive(patch(8, 4)), ReplicaUpdate::Patched(_)));
+        assert!(matches!(replica.receive(patch(8, 4)), ReplicaUpdate::Patched { .. }));
     }
 
     #[test]

@@ -19,7 +19,7 @@ use crate::{
 use serde::{Deserialize, Serialize};
 
 /// Incremented with every change of a message; both ends must have the same version.
-pub const PROTOCOL_VERSION: u32 = 9;
+pub const PROTOCOL_VERSION: u32 = 10;
 
 /// The secret that authenticates one child on one connection.
 pub type ConnectionToken = [u8; 32];
@@ -158,6 +158,8 @@ pub struct Patch {
     /// The revision after this patch; it applies only to the revision before.
     pub revision: Revision,
     pub actor: Actor,
+    /// Tells an undo from an edit, so that a window withdraws a statement that an undo makes untrue.
+    pub kind: OperationKind,
     pub summary: String,
     pub changes: Vec<Change>,
 }

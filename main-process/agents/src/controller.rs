@@ -374,7 +374,7 @@ impl AgentServerController {
         };
         let known = ConnectableClient::from_str(client, true).map_err(|_| unknown())?;
         let home = || {
-            Refusal::new(RefusalCode::NotFound, "your home folder is not known").hint("Set HOME to its path.")
+            Refusal::new(RefusalCode::NotFound, "your home folder is unknown").hint("Set HOME to its path.")
         };
         let places = ClientFolders::of_user(self.handle.published.root()).ok_or_else(home)?;
         let target = known.target(ConfigScope::User, &places).ok_or_else(unknown)?;
@@ -391,7 +391,7 @@ impl AgentServerController {
     /// Connects over the network as a client does. Responds later, so that other messages are handled meanwhile.
     fn test(&self, responder: Responder<String>) {
         let Some(address) = self.edge.as_ref().map(HttpEdge::address) else {
-            let why = self.error.clone().unwrap_or_else(|| "agents are switched off".to_owned());
+            let why = self.error.clone().unwrap_or_else(|| "agent access is off".to_owned());
             return responder.send(Err(Refusal::new(RefusalCode::Conflict, why)));
         };
         tokio::spawn(async move {

@@ -138,8 +138,8 @@ impl AgentServerHandle {
             return Err(unavailable());
         }
         match self.mode.load(Ordering::SeqCst) == McpMode::Off as u8 {
-            true => Err(Refusal::new(RefusalCode::Conflict, "agents are switched off")
-                .hint("Switch them on in the status bar, or start with `--mode observe`.")),
+            true => Err(Refusal::new(RefusalCode::Conflict, "agent access is off")
+                .hint("Turn it on in the status bar, or start with `--mode observe`.")),
             false => Ok(()),
         }
     }
@@ -166,6 +166,6 @@ impl AgentServerHandle {
 }
 
 fn unavailable() -> Refusal {
-    Refusal::new(RefusalCode::Conflict, "the agents' side is not running")
-        .hint("Start Draftboard again; its log names the cause.")
+    Refusal::new(RefusalCode::Conflict, "the MCP server is not running")
+        .hint("Restart Draftboard. Its log shows the cause.")
 }

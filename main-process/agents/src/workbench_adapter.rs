@@ -42,13 +42,13 @@ impl WorkbenchAdapter {
         let workspace = self.previews.workspace().ok_or_else(no_workspace)?.with_snapshot(snapshot.clone());
         let (width, height) = (picture.longest, picture.longest * 5 / 8);
         let screen = PreviewScreen::new(width, height, 1.0, picture.dark)
-            .ok_or_else(|| Refusal::new(RefusalCode::BadRequest, "a screen cannot have this size"))?;
+            .ok_or_else(|| Refusal::new(RefusalCode::BadRequest, "the screen size is out of range"))?;
         let (drawn, is_drawn) = mpsc::channel();
         // The receiver may have given up.
         let responder = Responder::new(move |result| drop(drawn.send(result)));
         self.previews.picture(workspace, route, screen, responder);
         let pixels = is_drawn.recv_timeout(PAGE_LIMIT).unwrap_or_else(|_| {
-            Err(Refusal::new(RefusalCode::Timeout, "the page was not drawn in time")
+            Err(Refusal::new(RefusalCode::Timeout, "the page was not rendered in time")
                 .hint("Try again in a moment."))
         })?;
         preview_sessions::png(&pixels)
@@ -94,7 +94,7 @@ impl AgentWorkbench for WorkbenchAdapter {
         terraform::TerraformProjectSettings::read(&after)
             .map_err(|error| Refusal::new(RefusalCode::ValidationError, error.to_string()).field("config"))?;
         if after == before {
-            return Err(Refusal::new(RefusalCode::BadRequest, "the configuration has these values already")
+            return Err(Refusal::new(RefusalCode::BadRequest, "the configuration already has these values")
                 .field("config"));
         }
         if let Some(setting) = guarded_settings(&before, &after).iter().find(|name| names_program(name)) {

@@ -8,8 +8,9 @@ use canvas::{
     draw_board, to_markdown, to_svg,
 };
 use mcp_server::{BoardImageRequest, BoardImageSubject};
+use safe_fs::PathProblem;
 use shared_protocol::{BoardId, ElementId, Placement, Refusal, RefusalCode};
-use std::{collections::BTreeSet, path::Path, sync::Arc};
+use std::{collections::BTreeSet, io::Write as _, path::Path, sync::Arc};
 use system_fonts::FallbackFonts;
 
 const MARGIN: f32 = 32.0;
@@ -43,14 +44,14 @@ pub fn export(snapshot: &Snapshot, board: BoardId, path: &Path) -> Result<u64, R
         Some("svg") => to_svg(&scene).into_bytes(),
         Some("md") => to_markdown(snapshot, board).into_bytes(),
         _ => {
-            let message = format!("{} does not say what to draw", path.display());
+            let message = format!("{} has no known file extension", path.display());
             return Err(Refusal::new(RefusalCode::BadRequest, message)
-                .hint("Use a name that ends in .png, .svg or .md."));
+                .hint("Use a file name that ends in .png, .svg or .md."));
         }
     };
-    std::fs::write(path, &bytes).map_err(|error| {
-        let message = format!("{} could not be written: {error}", path.display());
-        Refusal::new(RefusalCode::StorageError, message).hint("Choose another place, or free some space.")
+    safe_fs::replace_at(path, |file| Ok(file.write_all(&bytes)?)).map_err(|problem: PathProblem| {
+        let message = format!("{} could not be written: {problem}", path.display());
+        Refusal::new(RefusalCode::StorageError, message)
     })?;
     Ok(bytes.len() as u64)
 }
@@ -90,7 +91,7 @@ pub fn picture_for_agents(snapshot: &Snapshot, picture: &BoardImageRequest) -> R
         BoardImageSubject::Elements(elements) => {
             let around =
                 elements.iter().flat_map(|element| places(snapshot, *element)).reduce(Placement::union);
-            let nothing = || Refusal::new(RefusalCode::NotFound, "none of these is on a board");
+            let nothing = || Refusal::new(RefusalCode::NotFound, "none of these elements is on a board");
             Some(around.ok_or_else(nothing)?.expand(AROUND))
         }
     };
@@ -115,13 +116,13 @@ fn draw(
     proposal: Option<&CanvasProposal>,
 ) -> Result<Vec<u8>, Refusal> {
     let failed = |error: rasteriser::RasterError| {
-        Refusal::new(RefusalCode::Internal, format!("the board was not drawn: {error}"))
+        Refusal::new(RefusalCode::Internal, format!("the board could not be drawn: {error}"))
     };
     let (width, height) = bounds
         .map_or((480.0, 320.0), |bounds| (bounds.w as f32 + 2.0 * MARGIN, bounds.h as f32 + 2.0 * MARGIN));
     let shrink = (longest / (width.max(height) * SCALE)).min(1.0);
     if shrink < MIN_ZOOM {
-        let message = format!("the board is {width} × {height}, which is too large for a picture");
+        let message = format!("the board is {width} × {height}, which is too large for an image");
         return Err(
             Refusal::new(RefusalCode::LimitExceeded, message).hint("Use a name that ends in .svg or .md.")
         );
@@ -223,6 +224,22 @@ mod tests {
         ] {
             assert_ne!(over, other);
         }
+    }
+
+    #[test]
+    fn an_export_does_not_write_through_a_link_and_names_the_known_extensions() {
+        let snapshot = board_with(&[r#"{"addBoard":{"kind":"infrastructure","title":"Main"}}"#]);
+        let board = snapshot.boards().next().unwrap().id;
+        let folder = tempfile::tempdir().unwrap();
+        let (precious, link) = (folder.path().join("precious"), folder.path().join("main.svg"));
+        std::fs::write(&precious, "precious").unwrap();
+        std::os::unix::fs::symlink(&precious, &link).unwrap();
+        let refusal = export(&snapshot, board, &link).unwrap_err();
+        assert_eq!(refusal.code, RefusalCode::StorageError);
+        assert!(refusal.message.contains("symbolic link"), "{refusal}");
+        assert_eq!(std::fs::read_to_string(&precious).unwrap(), "precious");
+        let refusal = export(&snapshot, board, &folder.path().join("main.gif")).unwrap_err();
+        assert!(refusal.to_string().contains(".png, .svg or .md"), "{refusal}");
     }
 
     #[test]

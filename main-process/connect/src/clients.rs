@@ -78,10 +78,10 @@ impl ConnectableClient {
                 "Restart Claude Desktop; Draftboard is then listed under Settings, Developer."
             }
             Self::ClaudeCode => {
-                "Start `claude` in the folder, allow the server when asked, and look at `/mcp`."
+                "Start `claude` in the folder, approve the server when prompted, and check `/mcp`."
             }
             Self::Vscode => "Run `MCP: List Servers` in VS Code, choose draftboard, and start it.",
-            Self::Cursor => "Open Cursor's settings, Tools & MCP, and switch draftboard on.",
+            Self::Cursor => "Open Cursor's settings, Tools & MCP, and turn draftboard on.",
         }
     }
 

@@ -23,7 +23,7 @@ pub(super) enum DemoClientError {
     Write(#[source] io::Error),
     #[error("no answer to {0} in time")]
     Silence(String),
-    #[error("the bridge has ended")]
+    #[error("the bridge has stopped")]
     Ended,
     #[error("{tool} was refused: {answer}")]
     Refused { tool: String, answer: Value },

@@ -25,7 +25,7 @@ use workspace::{WorkspaceTemplate, create, time_and_seed};
 pub fn prepare() -> Result<PathBuf, Refusal> {
     let root = paths::demo();
     let storage = |error: String| {
-        Refusal::new(RefusalCode::StorageError, format!("the demo was not set up: {error}"))
+        Refusal::new(RefusalCode::StorageError, format!("the demo could not be set up: {error}"))
             .hint("Free some space, or check that you may write to your folder ~/.local/share.")
     };
     if root.exists() {
@@ -55,7 +55,7 @@ fn remove(root: &Path) -> io::Result<()> {
 pub fn start_agent(root: &Path) -> Result<GuardedProgram, Refusal> {
     let not_started = |error: String| {
         Refusal::new(RefusalCode::Internal, format!("the demo's agent was not started: {error}"))
-            .hint("The copy of the example is open all the same.")
+            .hint("The copy of the example is open anyway.")
     };
     let exe = std::env::current_exe().map_err(|error| not_started(error.to_string()))?;
     let arguments = ["--role".into(), "demo-agent".into(), OsString::from(root)];

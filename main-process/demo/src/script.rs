@@ -8,7 +8,7 @@ use std::{collections::BTreeSet, time::Duration};
 pub(super) const BOARD: &str = "rehearsal";
 const TITLE: &str = "Serve reads from a cache";
 const RATIONALE: &str = "Most requests only read. A cache with a read service in front takes that load, and the queue keeps \
-    its messages for longer. The database is not needed any more after that.";
+    its messages for longer. After that, the database is no longer needed.";
 
 /// Above the new nodes, in units of the board: what is proposed about the nodes there is written below them.
 const ROOM: i64 = 64;

@@ -158,13 +158,13 @@ fn check_values(config: &ProjectConfig) -> Result<(), (&'static str, String)> {
 pub fn new_project(name: &str) -> String {
     let name = toml::Value::String(name.to_owned());
     format!(
-        r#"# A Draftboard project. This file is yours: Draftboard changes it only where you accepted a change.
+        r#"# A Draftboard project. This file is yours: Draftboard changes it only when you accept a change.
 
 format = {CONFIG_FORMAT}
 name = {name}
 description = ""
 
-# Files that declare node types of your own; `*` stands for any name.
+# Files that declare your own node types; `*` stands for any name.
 modules = ["modules/*.json"]
 
 # Folders of spec bundles; `*` stands for any name.

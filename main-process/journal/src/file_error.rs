@@ -67,7 +67,7 @@ pub enum FileError {
     Denied { path: String },
     #[error("{path}: {problem}; check the disk, then try again")]
     Failed { path: String, problem: String },
-    #[error("a board file holds exactly one board with its nodes and edges: {problem}")]
+    #[error("a board file contains exactly one board with its nodes and edges: {problem}")]
     NotOneBoard { problem: String },
 }
 

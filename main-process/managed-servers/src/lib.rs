@@ -258,7 +258,7 @@ impl ManagedServersHandle {
             mpsc::error::TrySendError::Closed(order) => {
                 let refusal =
                     Refusal::new(RefusalCode::ServiceUnavailable, "Managed servers are not running.")
-                        .hint("Start Draftboard again. Its log names the cause.");
+                        .hint("Restart Draftboard. Its log shows the cause.");
                 Box::new((order, refusal))
             }
         })

@@ -357,7 +357,7 @@ impl ManagedServerMsgHandler {
                 RefusalCode::Conflict,
                 format!("{} is denied by its policy.", purpose::shorten(&call.tool)),
             )
-            .hint("Change its policy under ManagedServers.")),
+            .hint("Change its policy in the Managed servers panel.")),
         }
     }
 
@@ -406,8 +406,13 @@ impl ManagedServerMsgHandler {
         let servers = self.service().list();
         let found = servers.iter().find(|config| config.slug == named.0);
         found.map(|config| config.id).ok_or_else(|| {
-            let known = servers.iter().map(|config| config.slug.as_str());
-            views::unknown(&named.0).suggest(authority::similar(&named.0, known))
+            let known: Vec<&str> = servers.iter().map(|config| config.slug.as_str()).collect();
+            let hint = match known.is_empty() {
+                true => "No managed servers exist yet. Add one with `draftboard server add`.".to_owned(),
+                false => format!("The managed servers are {}.", known.join(", ")),
+            };
+            let similar = authority::similar(&named.0, known.iter().copied());
+            views::unknown(&named.0).hint(hint).suggest(similar)
         })
     }
 
@@ -482,7 +487,7 @@ pub(super) fn refuse_changed(call: &ToolCall, hash: &str) -> Result<(), Refusal>
         return Ok(());
     }
     let message =
-        format!("{} has changed since it was shown. Nothing was called.", purpose::shorten(&call.tool));
+        format!("{} has changed since it was shown. The call was not sent.", purpose::shorten(&call.tool));
     Err(Refusal::new(RefusalCode::Conflict, message)
         .hint("Review the tool as it is now, then call it again."))
 }

@@ -163,7 +163,7 @@ impl ProxiedToolCall {
         match found.policy {
             ToolCallPolicy::Deny => {
                 self.record_audit(&client, "refused: its policy is deny").await;
-                Err(Refusal::new(RefusalCode::Conflict, format!("A person has denied {}.", self.name)))
+                Err(Refusal::new(RefusalCode::Conflict, format!("{} is denied by its policy.", self.name)))
             }
             ToolCallPolicy::Allow => {
                 self.record_audit(&client, "allowed by its policy; started").await;
@@ -218,7 +218,7 @@ impl ProxiedToolCall {
         match &acted.result.result {
             Ok(Value::Null) => Err(Refusal::new(
                 RefusalCode::ServiceUnavailable,
-                format!("The call was made ({}), but its answer is no longer available.", acted.result.words),
+                format!("The call was sent ({}), but its result is no longer available.", acted.result.words),
             )),
             Ok(result) => Ok(result.to_string()),
             Err(refusal) => Err(refusal.clone()),
@@ -297,7 +297,7 @@ fn find_accepted(service: &ManagedServersService, call: &ToolCall) -> Result<Cal
     orders::refuse_changed(call, &found.hash)?;
     if found.policy == ToolCallPolicy::Deny {
         let message =
-            format!("A person has denied {} meanwhile. Nothing was called.", purpose::shorten(&call.tool));
+            format!("{} was denied in the meantime. The call was not sent.", purpose::shorten(&call.tool));
         return Err(Refusal::new(RefusalCode::Conflict, message));
     }
     Ok(found)

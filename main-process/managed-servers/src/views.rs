@@ -170,8 +170,8 @@ pub(super) fn details(service: &ManagedServersService, id: Uuid) -> Result<Serve
 }
 
 pub(super) fn unknown(named: &str) -> Refusal {
-    Refusal::new(RefusalCode::NotFound, format!("There is no server {named:.64}."))
-        .hint("`draftboard server list` shows all servers.")
+    Refusal::new(RefusalCode::NotFound, format!("There is no managed server {named:.64}."))
+        .hint("Run `draftboard server list` to see all managed servers.")
 }
 
 fn tool(tool: &ManagedServerTool, config: &ManagedServerConfig) -> ToolView {

@@ -76,7 +76,7 @@ impl ServerToolCall<'_> {
         };
         let name = self.exposed_name();
         Err(Refusal::conflict(format!(
-            "{name} cannot be called: {why}. A person can change this in the ManagedServers panel."
+            "{name} cannot be called: {why}. A person can change this in the Managed servers panel."
         )))
     }
 

@@ -57,9 +57,9 @@ impl std::fmt::Display for PreviewPeerFailure {
         match self {
             Self::Exited(reason) => write!(f, "the preview {reason}"),
             Self::TimedOut => write!(f, "the preview {}", ExitReason::Timeout),
-            Self::Violated(violation) => write!(f, "{violation}, so it was ended"),
+            Self::Violated(violation) => write!(f, "{violation}; it was stopped"),
             Self::Malformed(what) => {
-                write!(f, "the preview sent what is no message ({what}), so it was ended")
+                write!(f, "the preview sent an invalid message ({what}) and was stopped")
             }
         }
     }

@@ -78,7 +78,7 @@ impl SessionsThread {
         if self.sessions.values().filter(|session| session.picture_of.is_none()).count()
             >= MAX_PREVIEW_SESSIONS
         {
-            let message = format!("{MAX_PREVIEW_SESSIONS} previews are open already");
+            let message = format!("{MAX_PREVIEW_SESSIONS} previews are already open");
             return Err(Refusal::new(RefusalCode::LimitExceeded, message).hint("Close one of them first."));
         }
         check_screen(screen)?;
@@ -111,7 +111,7 @@ impl SessionsThread {
             session.show(PreviewTarget::Route(route));
             return Ok(());
         }
-        Err(Refusal::new(RefusalCode::BadRequest, "This preview shows one component and no pages")
+        Err(Refusal::new(RefusalCode::BadRequest, "This preview shows a component, not a page")
             .hint("Start another preview on a page."))
     }
 
@@ -182,7 +182,7 @@ pub(crate) fn check_screen(screen: PreviewScreen) -> Result<(), Refusal> {
     if screen.is_valid() {
         return Ok(());
     }
-    let message = format!("A screen of {} × {} cannot be shown", screen.width, screen.height);
+    let message = format!("The screen size {} × {} is out of range", screen.width, screen.height);
     Err(Refusal::new(RefusalCode::BadRequest, message).field("screen").hint("Use sides from 1 to 4096."))
 }
 

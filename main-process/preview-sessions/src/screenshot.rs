@@ -1,11 +1,13 @@
 //! Screenshots of sessions: the only case in which main reads pixels.
 
 use frame_memory::{FrameCopyOutcome, FrameMemory};
+use safe_fs::PathProblem;
 use shared_protocol::{
     Refusal, RefusalCode, preview_sessions::PreviewImage, preview_wire::PreviewScreen, request::Responder,
     requests::ExportedFile,
 };
 use std::{
+    io::Write as _,
     path::{Path, PathBuf},
     sync::Arc,
     time::{Duration, Instant},
@@ -62,12 +64,11 @@ fn no_picture(why: &str) -> Refusal {
 }
 
 fn save(path: &Path, bytes: &[u8]) -> Result<ExportedFile, Refusal> {
-    match std::fs::write(path, bytes) {
+    match safe_fs::replace_at(path, |file| Ok::<_, PathProblem>(file.write_all(bytes)?)) {
         Ok(()) => Ok(ExportedFile { path: path.display().to_string(), bytes: bytes.len() as u64 }),
-        Err(error) => {
-            let message = format!("{} could not be written: {error}", path.display());
-            Err(Refusal::new(RefusalCode::StorageError, message)
-                .hint("Choose another place, or free some space."))
+        Err(problem) => {
+            let message = format!("{} could not be written: {problem}", path.display());
+            Err(Refusal::new(RefusalCode::StorageError, message))
         }
     }
 }
@@ -89,7 +90,7 @@ fn copy_frame(memory: &FrameMemory, screen: PreviewScreen) -> Result<PreviewImag
             FrameCopyOutcome::Torn | FrameCopyOutcome::NoNewFrame => std::thread::sleep(COPY_PAUSE),
         }
     }
-    Err("the preview draws without a pause".to_owned())
+    Err("the preview does not stop redrawing".to_owned())
 }
 
 /// Encodes a picture as a PNG file.
@@ -98,4 +99,21 @@ pub fn png(pixels: &PreviewImage) -> Result<Vec<u8>, Refusal> {
     let (rows, _) = pixels.rgba.as_chunks::<4>();
     let surface = rasteriser::PixelSurface::from_pixels(width, height, rows);
     surface.and_then(rasteriser::PixelSurface::into_png).map_err(|error| no_picture(&error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_screenshot_does_not_write_through_a_link() {
+        let folder = tempfile::tempdir().unwrap();
+        let (precious, link) = (folder.path().join("precious"), folder.path().join("page.png"));
+        std::fs::write(&precious, "precious").unwrap();
+        std::os::unix::fs::symlink(&precious, &link).unwrap();
+        let refusal = save(&link, b"pixels").unwrap_err();
+        assert!(refusal.message.contains("symbolic link"), "{refusal}");
+        assert_eq!(std::fs::read_to_string(&precious).unwrap(), "precious");
+        assert_eq!(save(&folder.path().join("other.png"), b"pixels").unwrap().bytes, 6);
+    }
 }

@@ -201,7 +201,7 @@ impl PreviewSession {
         let wall_clock = workspace::time_and_seed().time;
         let again_at = delay.map(|delay| wall_clock.saturating_add(delay.as_millis() as u64));
         let what = match is_only_component {
-            true => format!("{what}, twice. The component is in quarantine until its file changes."),
+            true => format!("{what}, twice. The component is disabled until its file changes."),
             false => what,
         };
         self.lifecycle.fail(
@@ -210,7 +210,8 @@ impl PreviewSession {
             after_crash,
         );
         if delay.is_none() {
-            let refusal = Refusal::new(RefusalCode::Internal, "The preview ended before it drew a picture");
+            let refusal =
+                Refusal::new(RefusalCode::Internal, "The preview ended before it rendered the page");
             self.refuse_screenshots(&refusal.hint("Open the preview's log to see why."));
         }
     }
@@ -231,7 +232,7 @@ impl PreviewSession {
         };
         let text = |id: &str| workspace.texts().remove(&workspace.component(id)?.file);
         if let Some((id, text)) = culprit.and_then(|id| Some((id.clone(), text(&id)?))) {
-            self.log.add(LogLevel::Error, &format!("{id} ended the preview twice and is in quarantine"));
+            self.log.add(LogLevel::Error, &format!("{id} crashed the preview twice and is disabled"));
             self.quarantined.insert(id, text);
         }
     }

@@ -182,7 +182,7 @@ impl SessionsThread {
         let drawn = self.sessions.values().filter(|session| session.picture_of.is_some()).count();
         let checked = check_screen(screen).and_then(|()| check_shown(&workspace, &shows)).and_then(|()| {
             match drawn >= MAX_PICTURE_SESSIONS {
-                true => Err(Refusal::new(RefusalCode::LimitExceeded, "Too many pages are being drawn")
+                true => Err(Refusal::new(RefusalCode::LimitExceeded, "Too many pages are being rendered")
                     .hint("Try again in a moment.")),
                 false => Ok(()),
             }
@@ -309,7 +309,7 @@ impl SessionsThread {
             std::mem::take(&mut session.screenshots).into_iter().partition(|shot| shot.deadline <= now);
         session.screenshots = waiting;
         for screenshot in late {
-            let refusal = Refusal::new(RefusalCode::Timeout, "The preview drew no picture in time");
+            let refusal = Refusal::new(RefusalCode::Timeout, "The preview did not render in time");
             screenshot
                 .refuse(refusal.hint("Check the preview's log: a component may be broken or very slow."));
         }

@@ -63,9 +63,9 @@ impl fmt::Display for ExitReason {
             Self::Killed => {
                 f.write_str("was killed from outside, by a person or by a system short of memory")
             }
-            Self::Timeout => f.write_str("did not respond in time and was ended"),
+            Self::Timeout => f.write_str("did not respond in time and was stopped"),
             Self::OutOfMemory => f.write_str("ran out of memory"),
-            Self::SandboxViolation => f.write_str("tried something its sandbox forbids and was ended"),
+            Self::SandboxViolation => f.write_str("violated its sandbox and was stopped"),
             Self::NotStarted => f.write_str("could not be started"),
         }
     }
@@ -77,11 +77,11 @@ impl fmt::Display for FatalSignal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             libc::SIGSEGV => f.write_str("invalid memory access"),
-            libc::SIGABRT => f.write_str("it aborted itself"),
-            libc::SIGBUS => f.write_str("memory that is no longer there"),
-            libc::SIGILL => f.write_str("an instruction this processor does not know"),
-            libc::SIGFPE => f.write_str("an impossible calculation"),
-            libc::SIGPIPE => f.write_str("nobody was reading what it wrote"),
+            libc::SIGABRT => f.write_str("aborted"),
+            libc::SIGBUS => f.write_str("memory that no longer exists"),
+            libc::SIGILL => f.write_str("an instruction that this processor does not support"),
+            libc::SIGFPE => f.write_str("an arithmetic error"),
+            libc::SIGPIPE => f.write_str("its output was closed"),
             libc::SIGXFSZ => f.write_str("a file grew beyond its limit"),
             other => write!(f, "signal {other}"),
         }
@@ -109,9 +109,9 @@ mod tests {
         let killed = "was killed from outside, by a person or by a system short of memory";
         check(9, ExitReason::Killed, killed);
         check(15, ExitReason::Killed, killed);
-        check(24, ExitReason::Timeout, "did not respond in time and was ended");
-        check(27, ExitReason::Timeout, "did not respond in time and was ended");
-        let forbidden = "tried something its sandbox forbids and was ended";
+        check(24, ExitReason::Timeout, "did not respond in time and was stopped");
+        check(27, ExitReason::Timeout, "did not respond in time and was stopped");
+        let forbidden = "violated its sandbox and was stopped";
         check(31, ExitReason::SandboxViolation, forbidden);
     }
 

@@ -40,7 +40,7 @@ pub enum SpawnError {
     Channel(#[source] io::Error),
     #[error("{exe} could not be started: {source}. Check that it exists and may be executed.")]
     Start { exe: PathBuf, source: io::Error },
-    #[error("A new process could not be watched and was ended: {0}. Linux 5.11 or newer is needed.")]
+    #[error("A new process could not be watched and was stopped: {0}. Linux 5.11 or newer is needed.")]
     Watch(#[source] io::Error),
 }
 

@@ -29,7 +29,7 @@ pub struct RuntimeDir {
 #[derive(Debug, Error)]
 pub enum RuntimeDirError {
     #[error(
-        "{path} cannot be created: {source}. Set XDG_RUNTIME_DIR to a directory that only you can enter."
+        "{path} cannot be created: {source}. Set XDG_RUNTIME_DIR to a directory that only you can access."
     )]
     Create { path: PathBuf, source: io::Error },
     #[error(
@@ -39,11 +39,11 @@ pub enum RuntimeDirError {
     #[error("{path} is a link or a file, and a directory is needed. Remove it and start again.")]
     NotADirectory { path: PathBuf },
     #[error(
-        "{path} belongs to uid {owner}. Have it removed, or set XDG_RUNTIME_DIR to a private directory of yours."
+        "{path} belongs to uid {owner}. Remove it, or set XDG_RUNTIME_DIR to a private directory of yours."
     )]
     ForeignOwner { path: PathBuf, owner: u32 },
     #[error(
-        "{path} can be entered by others (mode {mode:04o}). Check who changed it, then run: chmod 700 {path}"
+        "{path} is accessible to other users (mode {mode:04o}). Check who changed it, then run: chmod 700 {path}"
     )]
     TooOpen { path: PathBuf, mode: u32 },
 }

@@ -269,7 +269,7 @@ fn a_deaf_child_is_killed_when_its_time_is_over() {
     let (pid, _channel) = next_started(&events, id);
     let asked = Instant::now();
     supervisor.stop(id, Duration::from_millis(150)).unwrap();
-    assert_eq!(shape(&next(&events, id)), "exited: did not respond in time and was ended");
+    assert_eq!(shape(&next(&events, id)), "exited: did not respond in time and was stopped");
     assert!(asked.elapsed() >= Duration::from_millis(150));
     assert_eq!(shape(&next(&events, id)), "stopped");
     assert!(!is_alive(pid));
@@ -281,7 +281,7 @@ fn a_child_killed_for_a_reason_counts_as_crashed_for_it() {
     let id = supervisor.start(spec("be-deaf", restarts(1))).unwrap();
     let (_, _channel) = next_started(&events, id);
     supervisor.kill(id, ExitReason::SandboxViolation).unwrap();
-    let forbidden = "tried something its sandbox forbids and was ended";
+    let forbidden = "violated its sandbox and was stopped";
     assert_eq!(shape(&next(&events, id)), format!("exited: {forbidden}"));
     assert_eq!(shape(&next(&events, id)), "restarting in 100ms");
     let (_, _channel) = next_started(&events, id);

@@ -21,10 +21,10 @@ const SAFE_FLAGS: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum PathProblem {
     #[error(
-        "it is a symbolic link, or is reached through one. Draftboard does not follow links inside a workspace: replace the link with the file"
+        "it is a symbolic link, or is reached through one. Draftboard does not follow links here: replace the link with the file, or choose another path"
     )]
     Link,
-    #[error("it is not a regular file: move it away")]
+    #[error("it is not a regular file: move it away, or choose another path")]
     NotAFile,
     #[error("it is marked read-only: make it writable (chmod u+w), then try again")]
     Protected,

@@ -9,7 +9,9 @@ mod write;
 
 pub use files::{PathError, PathProblem, SafeFolder, create_new, open_regular, read_bounded};
 pub use private_file::PrivateFile;
-pub use write::{is_temporary, replace, temporary_name, temporary_writer, write_private, write_with_mode};
+pub use write::{
+    is_temporary, replace, replace_at, temporary_name, temporary_writer, write_private, write_with_mode,
+};
 
 use rustix::{
     fd::{AsFd as _, BorrowedFd, OwnedFd},

@@ -39,6 +39,47 @@ pub fn temporary_name() -> String {
 /// Replaces the content of a regular file in a workspace, or creates it with the mode of the umask. Refuses links and
 /// write-protected files. Keeps owner and mode. The caller syncs the folder.
 pub fn replace(folder: BorrowedFd<'_>, name: &str, bytes: &[u8]) -> Result<(), PathProblem> {
+    replace_with(folder, OsStr::new(name), |file| Ok(file.write_all(bytes)?))
+}
+
+/// As [`replace`], at a path that a person chose; durable on return. Links in the path of the folder are followed, because
+/// the person named it. An error of `write` leaves the old content in place.
+pub fn replace_at<T, E: From<PathProblem>>(
+    path: &Path,
+    write: impl FnOnce(&mut File) -> Result<T, E>,
+) -> Result<T, E> {
+    let (folder, name) = folder_and_name(path)?;
+    let folder = File::open(folder).map_err(PathProblem::from)?;
+    let written = replace_with(folder.as_fd(), name, write)?;
+    folder.sync_all().map_err(PathProblem::from)?;
+    Ok(written)
+}
+
+fn folder_and_name(path: &Path) -> Result<(&Path, &OsStr), PathProblem> {
+    match (path.parent(), path.file_name()) {
+        (Some(folder), Some(name)) if !folder.as_os_str().is_empty() => Ok((folder, name)),
+        (Some(_), Some(name)) => Ok((Path::new("."), name)),
+        _ => Err(PathProblem::NotAFile),
+    }
+}
+
+fn replace_with<T, E: From<PathProblem>>(
+    folder: BorrowedFd<'_>,
+    name: &OsStr,
+    write: impl FnOnce(&mut File) -> Result<T, E>,
+) -> Result<T, E> {
+    let existing = replaceable(folder, name)?;
+    // A new file gets its mode from the umask. A replacement stays private until it has the mode of the original.
+    let mode = if existing.is_some() { PRIVATE_MODE } else { Mode::from_raw_mode(0o666) };
+    write_renamed(folder, name, mode, |file| {
+        let written = write(file)?;
+        existing.as_ref().map_or(Ok(()), |existing| copy_attributes(existing, file))?;
+        Ok(written)
+    })
+}
+
+/// Returns the attributes of the file under this name, if there is one that may be replaced.
+fn replaceable(folder: BorrowedFd<'_>, name: &OsStr) -> Result<Option<Stat>, PathProblem> {
     let existing = match rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(stat) => match FileType::from_raw_mode(stat.st_mode) {
             FileType::Symlink => return Err(PathProblem::Link),
@@ -50,15 +91,10 @@ pub fn replace(folder: BorrowedFd<'_>, name: &str, bytes: &[u8]) -> Result<(), P
     };
     // The file is write-protected. A rename would bypass the protection, so the write is refused.
     let writable = Mode::WUSR | Mode::WGRP | Mode::WOTH;
-    if existing.as_ref().is_some_and(|stat| !Mode::from_raw_mode(stat.st_mode).intersects(writable)) {
-        return Err(PathProblem::Protected);
+    match existing {
+        Some(stat) if !Mode::from_raw_mode(stat.st_mode).intersects(writable) => Err(PathProblem::Protected),
+        existing => Ok(existing),
     }
-    // A new file gets its mode from the umask. A replacement stays private until it has the mode of the original.
-    let mode = if existing.is_some() { PRIVATE_MODE } else { Mode::from_raw_mode(0o666) };
-    write_renamed(folder, OsStr::new(name), mode, |file| {
-        file.write_all(bytes)?;
-        existing.as_ref().map_or(Ok(()), |existing| copy_attributes(existing, file))
-    })
 }
 
 /// Replaces or creates a file that only its user may read, in a folder that the user controls, and creates the missing
@@ -70,26 +106,22 @@ pub fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
 
 /// As [`write_private`], with another mode than 0600.
 pub fn write_with_mode(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
-    let (folder, name) = match (path.parent(), path.file_name()) {
-        (Some(folder), Some(name)) if !folder.as_os_str().is_empty() => (folder, name),
-        (Some(_), Some(name)) => (Path::new("."), name),
-        _ => return Err(PathProblem::NotAFile.into()),
-    };
+    let (folder, name) = folder_and_name(path)?;
     DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     let folder = File::open(folder)?;
     write_renamed(folder.as_fd(), name, PRIVATE_MODE, |file| {
         file.write_all(bytes)?;
-        Ok(rustix::fs::fchmod(file, Mode::from_raw_mode(mode))?)
+        Ok::<_, PathProblem>(rustix::fs::fchmod(file, Mode::from_raw_mode(mode))?)
     })?;
     folder.sync_all()
 }
 
-fn write_renamed(
+fn write_renamed<T, E: From<PathProblem>>(
     folder: BorrowedFd<'_>,
     name: &OsStr,
     mode: Mode,
-    write: impl FnOnce(&mut File) -> Result<(), PathProblem>,
-) -> Result<(), PathProblem> {
+    write: impl FnOnce(&mut File) -> Result<T, E>,
+) -> Result<T, E> {
     let (temporary, mut file) = loop {
         let temporary = temporary_name();
         match create_new(folder, &temporary, mode) {
@@ -98,9 +130,11 @@ fn write_renamed(
             created => break (temporary, created?),
         }
     };
-    let written = write(&mut file)
-        .and_then(|()| Ok(file.sync_all()?))
-        .and_then(|()| Ok(rustix::fs::renameat(folder, &temporary, folder, name)?));
+    let written = write(&mut file).and_then(|written| {
+        file.sync_all().map_err(PathProblem::from)?;
+        rustix::fs::renameat(folder, &temporary, folder, name).map_err(PathProblem::from)?;
+        Ok(written)
+    });
     if written.is_err() {
         let _ = rustix::fs::unlinkat(folder, &temporary, AtFlags::empty());
     }
@@ -178,6 +212,34 @@ mod tests {
     }
 
     #[test]
+    fn a_chosen_file_is_replaced_whole_and_a_link_or_a_device_is_refused() {
+        let root = tempfile::tempdir().unwrap();
+        let write =
+            |path: &Path, bytes: &[u8]| replace_at(path, |file| Ok::<_, PathProblem>(file.write_all(bytes)?));
+        let file = root.path().join("board.png");
+        write(&file, b"one").unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).unwrap();
+        write(&file, b"two").unwrap();
+        assert_eq!((mode(&file), fs::read(&file).unwrap()), (0o640, b"two".to_vec()));
+        let failed = replace_at(&file, |file| {
+            file.write_all(b"half")?;
+            Err::<(), _>(PathProblem::System(Errno::NOSPC))
+        });
+        assert_eq!((failed.is_err(), fs::read(&file).unwrap()), (true, b"two".to_vec()));
+        let link = root.path().join("link.png");
+        symlink(&file, &link).unwrap();
+        assert_eq!(write(&link, b"three"), Err(PathProblem::Link));
+        assert_eq!(write(Path::new("/dev/null"), b"three"), Err(PathProblem::NotAFile));
+        assert_eq!(fs::read(&file).unwrap(), b"two");
+        assert_eq!(fs::read_dir(root.path()).unwrap().count(), 2, "no temporary file is left");
+        // The folder was named by a person, so a link in its path is followed.
+        let folder = root.path().join("folder");
+        symlink(root.path(), &folder).unwrap();
+        write(&folder.join("other.png"), b"four").unwrap();
+        assert_eq!(fs::read(root.path().join("other.png")).unwrap(), b"four");
+    }
+
+    #[test]
     fn the_old_content_survives_a_failed_write() {
         let root = tempfile::tempdir().unwrap();
         let file = root.path().join("file");
@@ -185,7 +247,7 @@ mod tests {
         let folder = File::open(root.path()).unwrap();
         let failed = write_renamed(folder.as_fd(), OsStr::new("file"), PRIVATE_MODE, |file| {
             file.write_all(b"half of the n")?;
-            Err(PathProblem::System(Errno::NOSPC))
+            Err::<(), _>(PathProblem::System(Errno::NOSPC))
         });
         assert_eq!(failed, Err(PathProblem::System(Errno::NOSPC)));
         assert_eq!(fs::read(&file).unwrap(), b"old");

@@ -47,7 +47,9 @@ pub(super) enum BundleVerb {
     /// Searches entities, best match first
     #[command(after_help = "Example: draftboard bundle search \"door\" --limit 5")]
     Search {
+        /// The words to search for
         query: String,
+        /// The maximum number of results
         #[arg(long, default_value_t = 20)]
         limit: usize,
         #[command(flatten)]

@@ -64,7 +64,7 @@ pub(super) fn arguments(args: Option<&str>, pairs: &[String]) -> Result<Value, R
     let wrong = |message: String| {
         Refusal::new(RefusalCode::BadRequest, message)
             .field("args")
-            .hint("Use --args '{\"board\": \"main\"}', or board=main; `draftboard call --help` shows more.")
+            .hint("Use --args '{\"board\": \"infrastructure\"}', or board=infrastructure. Run `draftboard call --help` for examples.")
     };
     if let Some(args) = args {
         let value: Value = serde_json::from_str(args)

@@ -13,6 +13,7 @@ use std::{
 
 #[derive(Debug, clap::Args)]
 pub(super) struct ConnectClientArguments {
+    /// The MCP client to configure
     pub(super) client: ConnectableClient,
     /// The configuration to change [default: project in a workspace if the client supports it, else user]
     #[arg(long, value_enum)]

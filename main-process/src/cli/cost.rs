@@ -1,4 +1,4 @@
-//! `draftboard cost`: what a board costs a month, as far as prices are known.
+//! `draftboard cost`: the monthly cost of a board, from the known prices.
 
 use super::{WorkspaceArguments, board_at::ReachedBoard, format};
 use serde_json::json;
@@ -31,7 +31,10 @@ fn answer(asked: &CostArguments) -> Result<ExitCode, Refusal> {
     let mut at = ReachedBoard::find(&asked.at, asked.board.as_deref())?;
     let board = at.board.id;
     if asked.missing {
-        // It is JSON already, in either case.
+        if at.request(EstimateCost { board })?.unknown == 0 {
+            format::print_warning("no prices are missing");
+        }
+        // The template is JSON, with or without --json.
         format::print(&at.request(ListMissingPrices { board })?);
         return Ok(ExitCode::SUCCESS);
     }
@@ -55,10 +58,12 @@ fn format_cost(at: &ReachedBoard, view: &CostView) -> String {
     rows.sort();
     rows.push([
         "total of known prices".to_owned(),
-        amount(view.monthly),
+        amount(view.monthly.filter(|_| view.priced + view.free > 0)),
         format!(
-            "{} a month; {} priced, {} free, {} usage-based, {} unpriced",
-            view.currency.as_deref().unwrap_or("no currency"),
+            "{}; {} priced, {} free, {} usage-based, {} unpriced",
+            view.currency
+                .as_ref()
+                .map_or_else(|| "per month".to_owned(), |currency| format!("{currency} per month")),
             view.priced,
             view.free,
             view.usage_based,
@@ -91,6 +96,6 @@ fn basis(basis: CostBasis) -> &'static str {
         CostBasis::Priced => "priced",
         CostBasis::Free => "free",
         CostBasis::UsageBased => "usage-based",
-        CostBasis::Unknown => "unknown",
+        CostBasis::Unknown => "unpriced",
     }
 }

@@ -36,7 +36,7 @@ pub(super) fn run(json: bool) -> ExitCode {
         fonts(),
     ];
     findings.push(terraform());
-    findings.push(program("git", &["git"], "history of the files"));
+    findings.push(program("git", &["git"], "file history"));
     let failed = findings.iter().any(|finding| finding.verdict == CheckVerdict::Missing);
     if json {
         format::print_json(&serde_json::json!({ "ok": !failed, "data": findings }));
@@ -136,7 +136,7 @@ fn runtime_dir() -> CheckResult {
                     "runtime folder",
                     CheckVerdict::Optional,
                     format!("{}; {}", runtime.path().display(), unsafe_ones.join("; ")),
-                    "A Draftboard that uses one of the skipped folders is not found; start it with the same XDG_RUNTIME_DIR",
+                    "Draftboard instances in a skipped folder are not found; start them with the same XDG_RUNTIME_DIR",
                 ),
             }
         }
@@ -165,7 +165,7 @@ fn data_dir() -> CheckResult {
 
 /// The program that the user's settings name, or the first one on the path.
 fn terraform() -> CheckResult {
-    const NEEDED_FOR: &str = "runs of infrastructure boards";
+    const NEEDED_FOR: &str = "Terraform runs";
     match terraform_program(&paths::settings()) {
         Ok(None) => program("terraform or tofu", &["terraform", "tofu"], NEEDED_FOR),
         // Joined to a folder of the path, a whole path stays what it is.

@@ -7,8 +7,8 @@ use std::{io::Read, path::Path, process::ExitCode};
 pub(super) const HELP: &str = r#"A command is an object with one key. Nodes are named by id, by name, or by board/name:
 
   [
-    {"addNode": {"board": "main", "type": "aws/networking/vpc", "name": "net"}},
-    {"addNode": {"board": "main", "type": "aws/networking/subnet", "name": "a", "parent": "net",
+    {"addNode": {"board": "infrastructure", "type": "aws/networking/vpc", "name": "net"}},
+    {"addNode": {"board": "infrastructure", "type": "aws/networking/subnet", "name": "a", "parent": "net",
                  "props": {"cidr_block": "10.0.1.0/24"}}},
     {"connect": {"source": {"node": "web"}, "target": {"node": "db"}, "label": "reads"}}
   ]
@@ -28,6 +28,8 @@ pub(super) fn run(file: &Path, summary: Option<String>, at: &WorkspaceArguments)
 }
 
 fn read(file: &Path, summary: Option<String>) -> Result<Command, Refusal> {
+    let source =
+        if file == Path::new("-") { "standard input".to_owned() } else { file.display().to_string() };
     let refuse = |message: String| Refusal::new(RefusalCode::BadRequest, message).field("file");
     let mut text = String::new();
     let read = if file == Path::new("-") {
@@ -35,16 +37,16 @@ fn read(file: &Path, summary: Option<String>) -> Result<Command, Refusal> {
     } else {
         std::fs::File::open(file).and_then(|opened| opened.take(MAX_BYTES + 1).read_to_string(&mut text))
     };
-    read.map_err(|error| refuse(format!("{} could not be read: {error}", file.display())))?;
+    read.map_err(|error| refuse(format!("{source} could not be read: {error}")))?;
     if text.len() as u64 > MAX_BYTES {
         return Err(Refusal::new(
             RefusalCode::LimitExceeded,
-            format!("{} is larger than {MAX_BYTES} bytes", file.display()),
+            format!("{source} is larger than {} MiB", MAX_BYTES >> 20),
         ));
     }
     let commands: Vec<Command> = serde_json::from_str(&text).map_err(|error| {
-        refuse(format!("{} is not a list of commands: {error}", file.display()))
-            .hint("See `draftboard edit --help` for the format.")
+        refuse(format!("{source} does not contain a JSON list of commands: {error}"))
+            .hint("Run `draftboard edit --help` to see the format.")
     })?;
     Ok(Command::Batch { summary, commands })
 }

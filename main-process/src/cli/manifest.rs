@@ -43,7 +43,7 @@ pub(super) enum ManifestVerb {
     /// Approves the current version of a manifest for agents; asks for a code
     #[command(after_help = "Example: draftboard manifest approve manifests/weather.json")]
     Approve {
-        /// Its file, or its id
+        /// The file or the id of the manifest
         manifest: String,
         #[command(flatten)]
         at: WorkspaceArguments,
@@ -53,6 +53,7 @@ pub(super) enum ManifestVerb {
     Policy {
         /// The tool's name for agents
         tool: String,
+        /// The policy
         #[arg(value_enum)]
         policy: PolicyArgument,
         #[command(flatten)]
@@ -63,8 +64,9 @@ pub(super) enum ManifestVerb {
         after_help = "The credential is plain text, or a JSON object on one line.\n\nExample: draftboard manifest secret weather api_key"
     )]
     Secret {
-        /// Its file, or its id
+        /// The file or the id of the manifest
         manifest: String,
+        /// The id of the credential in the manifest
         credential: String,
         #[command(flatten)]
         at: WorkspaceArguments,

@@ -59,10 +59,10 @@ pub struct RoleEntryPoints {
 const WRONG_USAGE: u8 = 2;
 
 const AFTER_HELP: &str =
-    "Without a command, opens the window with WORKSPACE, the last workspace, or the example.";
+    "Without a command, opens WORKSPACE in the window, or else the last workspace or the example.";
 
 #[derive(Debug, Parser)]
-#[command(name = "draftboard", version, about = "One board for what you specify, what you build and where it runs", after_help = AFTER_HELP, args_conflicts_with_subcommands = true)]
+#[command(name = "draftboard", version, about = "A board for specs, interfaces and infrastructure, with proposals from agents under review", after_help = AFTER_HELP, args_conflicts_with_subcommands = true)]
 struct CommandLine {
     /// The workspace to open: a folder with a draftboard.toml
     workspace: Option<PathBuf>,
@@ -83,7 +83,7 @@ struct WorkspaceArguments {
 /// Spec bundles that are served without a workspace.
 #[derive(Debug, Clone, clap::Args)]
 struct StandaloneArguments {
-    /// Serves the bundle in this folder, without a workspace; may be repeated
+    /// Serves the bundle in this folder, without a workspace; can be repeated
     #[arg(long, value_name = "FOLDER", conflicts_with = "config")]
     bundle: Vec<PathBuf>,
     /// Serves the bundles that a bundles.yaml lists, without a workspace
@@ -122,11 +122,15 @@ impl StandaloneArguments {
 enum Verb {
     /// Opens a workspace in the window
     #[command(after_help = "Example: draftboard open ~/projects/parcels")]
-    Open { workspace: Option<PathBuf> },
+    Open {
+        /// The workspace folder [default: the one that contains the current folder]
+        workspace: Option<PathBuf>,
+    },
     /// Runs without a window until stopped; prints one line when ready
     #[command(after_help = "Examples:\n  draftboard serve ~/projects/parcels --json\n  \
             draftboard serve --bundle specs/lockers --mode guarded --standing-approval bundles")]
     Serve {
+        /// The workspace folder [default: the one that contains the current folder]
         folder: Option<PathBuf>,
         /// The agent mode for this run: off, observe or guarded [default: from the settings]
         #[arg(long)]
@@ -142,7 +146,9 @@ enum Verb {
     /// Creates a workspace
     #[command(after_help = "Example: draftboard new ~/projects/parcels --template example")]
     New {
+        /// The folder of the new workspace; created if missing
         folder: PathBuf,
+        /// The content of the new workspace
         #[arg(long, value_enum, default_value = "blank")]
         template: new::TemplateArgument,
         #[command(flatten)]
@@ -157,12 +163,15 @@ enum Verb {
     #[command(after_help = "Example: draftboard save")]
     Save(WorkspaceArguments),
     /// Undoes the last operation
+    #[command(after_help = "Example: draftboard undo")]
     Undo(WorkspaceArguments),
     /// Redoes the last undone operation
+    #[command(after_help = "Example: draftboard redo")]
     Redo(WorkspaceArguments),
     /// Lists operations, newest first
     #[command(after_help = "Example: draftboard log --limit 5")]
     Log {
+        /// The maximum number of operations
         #[arg(long, default_value_t = 20)]
         limit: u32,
         #[command(flatten)]
@@ -196,17 +205,18 @@ enum Verb {
         after_help = "Examples:\n  draftboard validate\n  draftboard validate ~/projects/parcels --json"
     )]
     Validate {
+        /// The workspace folder [default: the one that contains the current folder]
         folder: Option<PathBuf>,
         #[command(flatten)]
         at: WorkspaceArguments,
     },
     /// Exports a board as an image or a Markdown document
-    #[command(after_help = "Example: draftboard export main --to main.png")]
+    #[command(after_help = "Example: draftboard export infrastructure --to infrastructure.png")]
     Export {
         /// The name of the board
         board: String,
-        /// The file, which ends in .png, .svg or .md
-        #[arg(long)]
+        /// The file to write; its name ends in .png, .svg or .md
+        #[arg(long, value_name = "FILE")]
         to: PathBuf,
         #[command(flatten)]
         at: WorkspaceArguments,
@@ -264,11 +274,12 @@ enum Verb {
     Bundle(bundle::BundleVerb),
     /// Calls a tool, as an agent would
     #[command(after_help = "Examples:\n  draftboard call get_workbench_context\n  \
-            draftboard call list_resources board=main limit=5\n  \
+            draftboard call list_resources board=infrastructure limit=5\n  \
             draftboard call search --args '{\"query\": \"subnet\"}' --json")]
     Call {
+        /// The name of the tool
         tool: String,
-        /// Arguments as key=value; a value is JSON where it can be, else text
+        /// Arguments as key=value; a value that is not valid JSON is text
         #[arg(value_name = "KEY=VALUE", conflicts_with = "args")]
         pairs: Vec<String>,
         /// All arguments as one JSON object
@@ -280,6 +291,7 @@ enum Verb {
     /// Reads a resource, as an agent would
     #[command(after_help = "Example: draftboard read draftboard://workspace/context")]
     Read {
+        /// The URI of the resource
         uri: String,
         #[command(flatten)]
         at: WorkspaceArguments,
@@ -301,7 +313,7 @@ enum Verb {
         #[command(flatten)]
         at: WorkspaceArguments,
     },
-    /// Manages MCP servers and their tools
+    /// Manages MCP servers that Draftboard runs, and their tools
     #[command(subcommand, alias = "upstream", after_help = server::HELP)]
     Server(server::ServerVerb),
     /// Checks and approves tool manifests, and sets their credentials
@@ -319,15 +331,18 @@ enum Verb {
     #[command(after_help = key::HELP)]
     Key(key::KeyArguments),
     /// Chooses the version of a held board to keep
-    #[command(after_help = "Example: draftboard resolve main --keep mine")]
+    #[command(after_help = "Example: draftboard resolve infrastructure --keep mine")]
     Resolve {
+        /// The name of the board
         board: String,
+        /// The version to keep
         #[arg(long, value_enum)]
         keep: resolve::KeepVersionArgument,
         #[command(flatten)]
         at: WorkspaceArguments,
     },
     /// Checks for missing dependencies and shows how to fix them
+    #[command(after_help = "Example: draftboard doctor")]
     Doctor(WorkspaceArguments),
     /// Prints versions and the latest crash report for a problem report; sends nothing
     #[command(after_help = "Example: draftboard report > report.txt")]
@@ -335,6 +350,7 @@ enum Verb {
     /// Prints the JSON Schema of a file format, for editors and generators
     #[command(after_help = "Example: draftboard schema component > component.schema.json")]
     Schema {
+        /// The file format
         #[arg(value_enum)]
         of: schema::PrintedSchemaKind,
     },
@@ -342,7 +358,10 @@ enum Verb {
     #[command(
         after_help = "Example: draftboard completions bash > ~/.local/share/bash-completion/completions/draftboard"
     )]
-    Completions { shell: clap_complete::Shell },
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
 }
 
 fn role_of(verb: Option<&Verb>) -> CrashRole {
@@ -411,5 +430,47 @@ fn run(verb: Verb, roles: &RoleEntryPoints) -> ExitCode {
         Verb::Report(at) => report::run(at.json),
         Verb::Schema { of } => schema::run(of),
         Verb::Completions { shell } => completions::run(shell, CommandLine::command()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::CommandLine;
+    use clap::{Command, CommandFactory as _};
+
+    /// Commands that print no result: they run a program or print a file of another format.
+    const WITHOUT_JSON: [&str; 4] = ["open", "mcp", "schema", "completions"];
+
+    fn check_help(path: &str, command: &Command, missing: &mut Vec<String>) {
+        let subcommands: Vec<&Command> =
+            command.get_subcommands().filter(|command| command.get_name() != "help").collect();
+        if command.get_about().is_none() {
+            missing.push(format!("{path}: a description"));
+        }
+        for argument in command.get_arguments().filter(|argument| argument.get_help().is_none()) {
+            missing.push(format!("{path}: help for {}", argument.get_id()));
+        }
+        if subcommands.is_empty() {
+            let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            if !help.contains("Example") || !help.contains(path) {
+                missing.push(format!("{path}: an example"));
+            }
+            let has_json = command.get_arguments().any(|argument| argument.get_id() == "json");
+            if !has_json && !WITHOUT_JSON.contains(&command.get_name()) {
+                missing.push(format!("{path}: --json"));
+            }
+        }
+        for subcommand in subcommands {
+            check_help(&format!("{path} {}", subcommand.get_name()), subcommand, missing);
+        }
+    }
+
+    #[test]
+    fn every_command_has_a_description_help_for_each_argument_an_example_and_json() {
+        let mut command = CommandLine::command();
+        command.build();
+        let mut missing = Vec::new();
+        check_help("draftboard", &command, &mut missing);
+        assert_eq!(missing, Vec::<String>::new());
     }
 }

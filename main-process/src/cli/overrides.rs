@@ -19,27 +19,34 @@ pub(super) const HELP: &str = "An instance is a node (by name or id), or with --
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum OverrideVerb {
     /// Lists all overrides; orphaned ones with the reason
+    #[command(after_help = "Example: draftboard override list")]
     List,
     /// Overrides a prop of an instance
+    #[command(after_help = "Example: draftboard override set open /label '\"Open now\"'")]
     Set {
+        /// The name or id of a node; with --component, the name of a component
         instance: String,
         /// A JSON Pointer into the props
         path: String,
-        /// The value: JSON, or else plain text
+        /// The value; text that is not valid JSON is taken as a string
         value: String,
         /// The instance is a standalone component
         #[arg(long)]
         component: bool,
     },
     /// Clears one override, those of an instance, or all
+    #[command(
+        after_help = "Examples:\n  draftboard override clear open /label\n  draftboard override clear --all"
+    )]
     Clear(OverrideArguments),
     /// Saves overrides to the board or the component file
+    #[command(after_help = "Example: draftboard override promote open")]
     Promote(OverrideArguments),
 }
 
 #[derive(Debug, clap::Args)]
 pub(super) struct OverrideArguments {
-    /// The instance
+    /// The name or id of a node; with --component, the name of a component
     #[arg(required_unless_present_any = ["all", "orphaned"])]
     instance: Option<String>,
     /// Only the override at this path
@@ -47,6 +54,7 @@ pub(super) struct OverrideArguments {
     /// The instance is a standalone component
     #[arg(long)]
     component: bool,
+    /// All overrides
     #[arg(long, conflicts_with = "instance")]
     all: bool,
     /// All orphaned overrides

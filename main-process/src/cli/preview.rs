@@ -20,54 +20,78 @@ pub(super) const HELP: &str = "Previews need a running Draftboard: its window, o
 
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum PreviewVerb {
-    /// Lists the sessions
+    /// Lists the preview sessions
+    #[command(after_help = "Example: draftboard preview list")]
     List,
     /// Starts a session
+    #[command(after_help = "Example: draftboard preview start home --width 390 --height 844")]
     Start(PreviewArguments),
     /// Stops the process of a session and keeps the session with its log
-    Stop { session: PreviewId },
-    /// Restarts a session, also after a crash
-    Restart { session: PreviewId },
-    /// Closes a session
-    Close { session: PreviewId },
-    /// Shows another page in a session
-    Navigate {
+    #[command(after_help = "Example: draftboard preview stop 1")]
+    Stop {
+        /// The id of the session
         session: PreviewId,
-        /// A page: its name, id or path
+    },
+    /// Restarts a session, also after a crash
+    #[command(after_help = "Example: draftboard preview restart 1")]
+    Restart {
+        /// The id of the session
+        session: PreviewId,
+    },
+    /// Closes a session
+    #[command(after_help = "Example: draftboard preview close 1")]
+    Close {
+        /// The id of the session
+        session: PreviewId,
+    },
+    /// Shows another page in a session
+    #[command(after_help = "Example: draftboard preview navigate 1 checkout")]
+    Navigate {
+        /// The id of the session
+        session: PreviewId,
+        /// The name, id or path of the page
         page: String,
     },
     /// Shows the log of a session
-    Log { session: PreviewId },
+    #[command(after_help = "Example: draftboard preview log 1")]
+    Log {
+        /// The id of the session
+        session: PreviewId,
+    },
     /// Saves an image of a session, a page or a component
+    #[command(after_help = "Example: draftboard preview shot home --to home.png --dark")]
     Shot {
-        /// The session to capture as it is
+        /// The id of an open session to capture [default: opens a new one]
         #[arg(long)]
         session: Option<PreviewId>,
         #[command(flatten)]
         what: PreviewArguments,
-        /// The image file, which ends in .png
-        #[arg(long)]
+        /// The image file to write; its name ends in .png
+        #[arg(long, value_name = "FILE")]
         to: PathBuf,
     },
 }
 
 #[derive(Debug, clap::Args)]
 pub(super) struct PreviewArguments {
-    /// A page: its name, id or path [default: the only one]
+    /// The name, id or path of the page [default: the only page]
     page: Option<String>,
-    /// A standalone component
+    /// The name of a component to show by itself
     #[arg(long, conflicts_with = "page")]
     component: Option<String>,
     /// A variant of the component
     #[arg(long, requires = "component")]
     variant: Option<String>,
+    /// The width of the screen, in points
     #[arg(long, default_value_t = 1280)]
     width: u32,
+    /// The height of the screen, in points
     #[arg(long, default_value_t = 800)]
     height: u32,
     /// Pixels per point, in steps of 0.25
     #[arg(long, default_value_t = 1.0)]
     scale: f32,
+    /// Uses the dark theme
     #[arg(long)]
     dark: bool,
 }

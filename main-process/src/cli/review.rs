@@ -26,23 +26,29 @@ use terminal_client::TerminalClient;
 #[derive(Debug, Clone, Subcommand)]
 pub(super) enum ReviewVerb {
     /// Lists open proposals, including drafts
+    #[command(after_help = "Example: draftboard review list")]
     List,
-    /// Shows one proposal with all its elements
+    /// Shows one proposal with all its changes
+    #[command(after_help = "Example: draftboard review show 3")]
     Show {
-        /// Its number or id
+        /// The number or id of the proposal
         proposal: String,
     },
-    /// Accepts a proposal, or selected elements with their dependencies
+    /// Accepts a proposal, or selected changes with their dependencies
+    #[command(
+        after_help = "Examples:\n  draftboard review accept 3\n  draftboard review accept 3 --only n-0123456789ab"
+    )]
     Accept {
-        /// Its number or id
+        /// The number or id of the proposal
         proposal: String,
-        /// Only these elements (ids as listed by `show`)
+        /// Accepts only these changes, by the ids that `show` lists
         #[arg(long, value_name = "ID", num_args = 1..)]
         only: Vec<String>,
     },
     /// Rejects a proposal
+    #[command(after_help = "Example: draftboard review reject 3 --reason 'The database must stay private'")]
     Reject {
-        /// Its number or id
+        /// The number or id of the proposal
         proposal: String,
         /// The reason that the agent receives
         #[arg(long)]
@@ -269,7 +275,10 @@ fn confirm_each(opened: &ProposalDetails, destructive: &BTreeSet<ProposalSubject
             print_line(&format!("  side effect: {} {}", effect.subject, format::visible_line(&effect.text)));
         }
         if !matches!(prompt("Type y to confirm, or anything else to cancel: ")?.as_str(), "y" | "yes") {
-            return Err(Refusal::new(RefusalCode::ConfirmationRequired, "nothing was decided"));
+            return Err(Refusal::new(
+                RefusalCode::ConfirmationRequired,
+                "the proposal was not accepted: a removal was not confirmed",
+            ));
         }
     }
     Ok(())
@@ -281,7 +290,7 @@ fn select_subjects(opened: &ProposalDetails, only: &[String]) -> Result<Vec<Prop
         found.map(|element| element.subject.clone()).ok_or_else(|| {
             Refusal::new(
                 RefusalCode::NotFound,
-                format!("{id} is not an element of proposal {}", opened.brief.number),
+                format!("proposal {} has no change {id}", opened.brief.number),
             )
         })
     };

@@ -42,12 +42,13 @@ const MAX_INPUT_BYTES: u64 = 4 << 20;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum ServerVerb {
-    /// Lists servers and manifests with their state
+    /// Lists managed servers and manifests with their state
     #[command(after_help = "Example: draftboard server list --json")]
     List(WorkspaceArguments),
     /// Shows one server: its command, variables and tools
     #[command(after_help = "Example: draftboard server show files")]
     Show {
+        /// The name of the server
         server: String,
         #[command(flatten)]
         at: WorkspaceArguments,
@@ -79,6 +80,7 @@ pub(super) enum ServerVerb {
         after_help = "Example: draftboard server search time --registry https://registry.example.org/v0.1/servers"
     )]
     Search {
+        /// The words to search for
         query: String,
         /// The registry [default: registry.json in the configuration folder]
         #[arg(long, value_name = "FILE or URL")]
@@ -87,30 +89,41 @@ pub(super) enum ServerVerb {
         at: WorkspaceArguments,
     },
     /// Enables and starts a server; asks for a code
+    #[command(after_help = "Example: draftboard server enable files")]
     Enable {
+        /// The name of the server
         server: String,
         #[command(flatten)]
         at: WorkspaceArguments,
     },
     /// Disables and stops a server
+    #[command(after_help = "Example: draftboard server disable files")]
     Disable {
+        /// The name of the server
         server: String,
         #[command(flatten)]
         at: WorkspaceArguments,
     },
     /// Starts an enabled server
+    #[command(after_help = "Example: draftboard server start files")]
     Start {
+        /// The name of the server
         server: String,
         #[command(flatten)]
         at: WorkspaceArguments,
     },
     /// Stops a server and all its processes
+    #[command(after_help = "Example: draftboard server stop files")]
     Stop {
+        /// The name of the server
         server: String,
         #[command(flatten)]
         at: WorkspaceArguments,
     },
+    /// Restarts a server
+    #[command(after_help = "Example: draftboard server restart files")]
     Restart {
+        /// The name of the server
         server: String,
         #[command(flatten)]
         at: WorkspaceArguments,
@@ -118,6 +131,7 @@ pub(super) enum ServerVerb {
     /// Shows the log of a server: its standard error and its events
     #[command(after_help = "Example: draftboard server logs files --follow")]
     Logs {
+        /// The name of the server
         server: String,
         /// Follows the log until interrupted
         #[arg(long, short)]
@@ -128,6 +142,7 @@ pub(super) enum ServerVerb {
     /// Lists the tools of one server, or of all running servers
     #[command(after_help = "Example: draftboard server tools files")]
     Tools {
+        /// The name of the server [default: all running servers]
         server: Option<String>,
         #[command(flatten)]
         at: WorkspaceArguments,
@@ -137,6 +152,7 @@ pub(super) enum ServerVerb {
         after_help = "Examples:\n  draftboard server approve files read_file list_directory\n  draftboard server approve files"
     )]
     Approve {
+        /// The name of the server
         server: String,
         /// Tool names as the server defines them [default: all that need approval]
         tools: Vec<String>,
@@ -144,8 +160,11 @@ pub(super) enum ServerVerb {
         at: WorkspaceArguments,
     },
     /// Withdraws the approval of a tool
+    #[command(after_help = "Example: draftboard server withdraw files write_file")]
     Withdraw {
+        /// The name of the server
         server: String,
+        /// The tool name as the server defines it
         tool: String,
         #[command(flatten)]
         at: WorkspaceArguments,
@@ -155,6 +174,7 @@ pub(super) enum ServerVerb {
     Policy {
         /// The name that agents call
         tool: String,
+        /// The policy
         #[arg(value_enum)]
         policy: PolicyArgument,
         #[command(flatten)]
@@ -185,6 +205,7 @@ pub(super) enum ServerVerb {
         after_help = "Example: draftboard server secret github GITHUB_TOKEN\n`auth` is the token or header value of an HTTP server."
     )]
     Secret {
+        /// The name of the server
         server: String,
         /// The name of the variable, or `auth`
         part: String,
@@ -197,7 +218,7 @@ pub(super) enum ServerVerb {
     Call {
         /// The name that agents call
         tool: String,
-        /// Arguments as key=value; a value is JSON where it can be, else text
+        /// Arguments as key=value; a value that is not valid JSON is text
         #[arg(value_name = "KEY=VALUE", conflicts_with = "args")]
         pairs: Vec<String>,
         /// All arguments as one JSON object
@@ -207,7 +228,9 @@ pub(super) enum ServerVerb {
         at: WorkspaceArguments,
     },
     /// Deletes a server with its approvals and secrets; asks for a code
+    #[command(after_help = "Example: draftboard server remove files")]
     Remove {
+        /// The name of the server
         server: String,
         #[command(flatten)]
         at: WorkspaceArguments,
@@ -481,7 +504,7 @@ impl ServerCommandSession {
         if tools.is_empty() {
             return Err(Refusal::new(
                 RefusalCode::NotFound,
-                "there is no such tool, or no tool needs approval",
+                "the tool does not exist, or no tool needs approval",
             )
             .hint("Start the server, then list its tools with `draftboard server tools`."));
         }

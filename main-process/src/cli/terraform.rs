@@ -45,6 +45,7 @@ pub(super) enum TerraformVerb {
 
 #[derive(Debug, clap::Args)]
 pub(super) struct TerraformArguments {
+    /// The operation
     #[arg(value_enum)]
     verb: TerraformVerb,
     /// The board [default: the only infrastructure board]
@@ -163,7 +164,10 @@ impl TerraformCommand {
             eprint_visible(&format!("{} {}", action_label(change.action), change.address));
         }
         if !confirm(&format!("{question}, or anything else to cancel: "), expected) {
-            return Err(Refusal::new(RefusalCode::ConfirmationRequired, "nothing was changed"));
+            return Err(Refusal::new(
+                RefusalCode::ConfirmationRequired,
+                "the operation was cancelled; nothing was changed",
+            ));
         }
         let (run, lines) = self.run_to_end(TerraformOperation::ApplyPlan)?;
         Ok(self.answer(&run, &lines, &plan))

@@ -13,7 +13,7 @@ use processes::{
 use rustix::event::{PollFd, PollFlags, poll};
 use shared_protocol::{
     Actor, ActorKind, Refusal, RefusalCode,
-    framing::{FrameDecoder, MAX_TERMINAL_FRAME_BYTES, decode_json, encode_json},
+    framing::{FrameDecoder, FramingError, MAX_TERMINAL_FRAME_BYTES, decode_json, encode_json},
     messages::{FromTerminal, PROTOCOL_VERSION, ToTerminal, refuse_hello},
 };
 use std::{
@@ -136,8 +136,27 @@ fn serve_connection(
     let mut reader = FrameDecoder::new(MAX_TERMINAL_FRAME_BYTES);
     let connection = NEXT_CONNECTION.fetch_add(1, Ordering::Relaxed);
     let mut greeted = false;
-    while let Some(frame) = next_frame(&mut stream, &mut reader, limit)? {
-        let message: FromTerminal = decode_json(&frame).map_err(|error| error.to_string())?;
+    loop {
+        let frame = match next_frame(&mut stream, &mut reader, limit) {
+            Ok(Some(frame)) => frame,
+            Ok(None) => return Ok(()),
+            Err(ReadError::Framing(error)) => {
+                // The start of the next message is unknown, so this connection cannot go on.
+                send(&mut stream, &ToTerminal::Refused(malformed_message_refusal(&error)))?;
+                return Err(error.to_string());
+            }
+            Err(ReadError::Connection(reason)) => return Err(reason),
+        };
+        let message: FromTerminal = match decode_json(&frame) {
+            Ok(message) => message,
+            Err(error) => {
+                send(&mut stream, &ToTerminal::Refused(malformed_message_refusal(&error)))?;
+                if greeted {
+                    continue;
+                }
+                return Err(error.to_string());
+            }
+        };
         let answer = match message {
             FromTerminal::Hello { protocol, token: shown } => {
                 match refuse_hello(protocol, token.matches(&shown)) {
@@ -155,7 +174,13 @@ fn serve_connection(
                     }
                 }
             }
-            _ if !greeted => return Err("a request before the hello".to_owned()),
+            _ if !greeted => {
+                let refusal =
+                    Refusal::new(RefusalCode::BadRequest, "the first message must be a hello with the token")
+                        .hint("The token is in the instance's discovery record.");
+                send(&mut stream, &ToTerminal::Refused(refusal))?;
+                return Err("a request before the hello".to_owned());
+            }
             _ if over.load(Ordering::SeqCst) => {
                 let refusal = crate::writer::workspace_closed();
                 send(&mut stream, &ToTerminal::Refused(refusal))?;
@@ -195,7 +220,19 @@ fn serve_connection(
         };
         send(&mut stream, &answer)?;
     }
-    Ok(())
+}
+
+fn malformed_message_refusal(error: &FramingError) -> Refusal {
+    Refusal::new(RefusalCode::BadRequest, error.to_string()).hint(
+        "A message has four bytes of length (big-endian), then JSON. Use the same version on both sides.",
+    )
+}
+
+enum ReadError {
+    /// The bytes are not a frame.
+    Framing(FramingError),
+    /// The connection broke or was too slow.
+    Connection(String),
 }
 
 /// The limit is for the whole frame: a byte now and then does not keep a connection open.
@@ -203,23 +240,24 @@ fn next_frame(
     stream: &mut UnixStream,
     reader: &mut FrameDecoder,
     limit: Duration,
-) -> Result<Option<Vec<u8>>, String> {
+) -> Result<Option<Vec<u8>>, ReadError> {
+    let failed = |error: io::Error| ReadError::Connection(error.to_string());
     let mut bytes = [0; 16 * 1024];
     let deadline = Instant::now() + limit;
     loop {
-        if let Some(frame) = reader.next_frame().map_err(|error| error.to_string())? {
+        if let Some(frame) = reader.next_frame().map_err(ReadError::Framing)? {
             return Ok(Some(frame));
         }
         let left = deadline.saturating_duration_since(Instant::now());
         if left.is_zero() {
-            return Err(format!("no whole message within {limit:?}"));
+            return Err(ReadError::Connection(format!("no whole message within {limit:?}")));
         }
-        stream.set_read_timeout(Some(left)).map_err(|error| error.to_string())?;
+        stream.set_read_timeout(Some(left)).map_err(failed)?;
         match stream.read(&mut bytes) {
-            Ok(0) => return reader.finish().map(|()| None).map_err(|error| error.to_string()),
+            Ok(0) => return reader.finish().map(|()| None).map_err(ReadError::Framing),
             Ok(count) => reader.push(&bytes[..count]),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error.to_string()),
+            Err(error) => return Err(failed(error)),
         }
     }
 }

@@ -47,6 +47,11 @@ fn the_audit_is_read_newest_first_checked_and_exported_whole() {
     assert_eq!(text.len() as u64, bytes);
     let lines: Vec<AuditLine> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(journal::check_audit(None, &lines).unwrap().unwrap().0, all.total);
+    let link = agents.running().root.join("link.jsonl");
+    std::os::unix::fs::symlink(&path, &link).unwrap();
+    let refused = agents.running().request(export(&link)).unwrap_err();
+    assert!(refused.message.contains("symbolic link"), "{refused}");
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
     let nowhere = agents.running().root.join("no/such/folder/kept.jsonl");
     assert_eq!(agents.running().request(export(&nowhere)).unwrap_err().code, RefusalCode::StorageError);
 }

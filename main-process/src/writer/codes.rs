@@ -69,7 +69,7 @@ impl ConfirmationCodes {
         self.refuse_locked()?;
         self.waiting.remove(&connection);
         if self.waiting.len() >= MAX_PENDING {
-            let message = format!("{MAX_PENDING} decisions wait for their codes already");
+            let message = format!("{MAX_PENDING} decisions are already waiting for a code");
             return Err(Refusal::new(RefusalCode::LimitExceeded, message).hint("Try again in a minute."));
         }
         if self.request_times.len() >= MAX_SUBMITTED {
@@ -77,7 +77,7 @@ impl ConfirmationCodes {
                 .hint("Decide in the window, or wait ten minutes."));
         }
         let chance = getrandom::u64().map_err(|error| {
-            Refusal::new(RefusalCode::Internal, format!("no random number for a code: {error}"))
+            Refusal::new(RefusalCode::Internal, format!("a code could not be generated: {error}"))
         })?;
         let code = format!("{:0width$}", chance % 10_u64.pow(DIGITS), width = DIGITS as usize);
         let waiting =
@@ -95,7 +95,7 @@ impl ConfirmationCodes {
             return self.invalidate(refusal, now);
         }
         let Some(mut waiting) = self.waiting.remove(&connection) else {
-            let message = "no decision waits for a code here, or the code has expired";
+            let message = "no decision is waiting for a code, or the code has expired";
             let refusal = Refusal::new(RefusalCode::Stale, message).hint("Submit the decision again.");
             return self.invalidate(refusal, now);
         };
@@ -110,10 +110,10 @@ impl ConfirmationCodes {
         }
         let hint = match left {
             0 => "Submit the decision again.".to_owned(),
-            left => format!("{left} more tries."),
+            left => format!("{left} attempts left."),
         };
         ConfirmationCodeCheck::Wrong(
-            Refusal::new(RefusalCode::ConfirmationRequired, "this is not the code that is shown").hint(hint),
+            Refusal::new(RefusalCode::ConfirmationRequired, "the code is wrong").hint(hint),
         )
     }
 
@@ -130,7 +130,7 @@ impl ConfirmationCodes {
         if self.failure_times.len() < MAX_WRONG {
             return Ok(());
         }
-        Err(Refusal::new(RefusalCode::LimitExceeded, "too many wrong codes were given")
+        Err(Refusal::new(RefusalCode::LimitExceeded, "too many wrong codes were entered")
             .hint("Decide in the window, or wait ten minutes."))
     }
 
@@ -183,9 +183,7 @@ pub(super) fn show_on_terminal(code: &str, purpose: &str) -> Result<(), Refusal>
     shown.map_err(|error| {
         Refusal::new(
             RefusalCode::Conflict,
-            format!(
-                "this Draftboard has neither a window nor a terminal of its own to show a code in ({error})"
-            ),
+            format!("the running Draftboard has no window or terminal to show a code in ({error})"),
         )
         .hint("Decide in a window, or start `draftboard serve` in a terminal.")
     })

@@ -141,9 +141,9 @@ fn import_into(folder: &Path, place: &Path, actor: &Actor) -> Result<(Session, I
 
 fn create_for_import(folder: &Path, path: &Path) -> Result<(), Refusal> {
     if !has_terraform(folder) {
-        let message = format!("{} has neither .tf files nor a TerraStudio project", folder.display());
+        let message = format!("{} contains neither .tf files nor a TerraStudio project", folder.display());
         return Err(Refusal::new(RefusalCode::NotFound, message)
-            .hint("Choose the folder that has the .tf files in it; folders within it are not looked at."));
+            .hint("Choose the folder that contains the .tf files. Subfolders are not imported."));
     }
     create_empty(path).map_err(create_refusal)
 }

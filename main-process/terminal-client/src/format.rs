@@ -6,6 +6,7 @@ use shared_protocol::{
     mcp::McpView,
     messages::{AppliedCommand, OperationLogEntry, ProblemSeverity, WorkbenchInstanceView, WorkspaceProblem},
     requests::{ExportedFile, SavedFiles},
+    text::count_noun,
     v0::UtcTimestamp,
 };
 use std::{
@@ -117,6 +118,9 @@ impl PrintedResponse for SavedFiles {
 
 impl PrintedResponse for Vec<OperationLogEntry> {
     fn format_text(&self) -> String {
+        if self.is_empty() {
+            return "No changes yet.".to_owned();
+        }
         self.iter().map(log_line).collect::<Vec<_>>().join("\n")
     }
 }
@@ -236,13 +240,13 @@ pub fn instance_line(instance: &WorkbenchInstanceView) -> String {
     };
     let saved = if instance.saved == instance.revision { "saved" } else { "unsaved" };
     let mut line = format!(
-        "{}\n  {running}, version {}\n  revision {} ({saved}), {} boards, {} nodes, {} edges",
+        "{}\n  {running}, version {}\n  revision {} ({saved}), {}, {}, {}",
         instance.workspace,
         instance.version,
         instance.revision,
-        instance.boards,
-        instance.nodes,
-        instance.edges
+        count_noun(instance.boards as usize, "board"),
+        count_noun(instance.nodes as usize, "node"),
+        count_noun(instance.edges as usize, "edge"),
     );
     for held in &instance.held {
         line.push_str(&format!("\n  {} is read-only: {}", held.name, held.message));
@@ -277,7 +281,7 @@ fn utc(millis: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{utc, visible, visible_json};
+    use super::{OperationLogEntry, PrintedResponse as _, utc, visible, visible_json};
 
     #[test]
     fn a_terminal_is_shown_no_orders() {
@@ -288,6 +292,11 @@ mod tests {
             assert!(!seen.contains(['\u{202e}', '\u{9b}', '\u{e0041}']), "{seen}");
             assert_eq!(serde_json::from_str::<String>(&seen).unwrap(), text);
         }
+    }
+
+    #[test]
+    fn an_empty_log_says_so() {
+        assert_eq!(Vec::<OperationLogEntry>::new().format_text(), "No changes yet.");
     }
 
     #[test]

@@ -15,7 +15,7 @@ pub fn list(view: &ManagedServersView) -> String {
         return problem.clone();
     }
     if view.servers.is_empty() {
-        text.push_str("No servers yet: `draftboard server add --help` shows how to add one.\n");
+        text.push_str("No managed servers yet. Add one with `draftboard server add`.\n");
     }
     for server in &view.servers {
         let _ = writeln!(text, "{}", server_line(server));

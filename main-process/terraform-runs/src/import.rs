@@ -89,9 +89,11 @@ fn board_name(snapshot: &Snapshot, asked: Option<&str>, title: &str) -> Result<B
             .map_err(|error| Refusal::new(RefusalCode::BadRequest, error.to_string()).field("name"))?;
         return match snapshot.board_named(&name) {
             None => Ok(name),
-            Some(_) => Err(Refusal::new(RefusalCode::Conflict, format!("There is a board {name} already."))
-                .field("name")
-                .hint("Choose another name; an import creates a new board.")),
+            Some(_) => {
+                Err(Refusal::new(RefusalCode::Conflict, format!("A board named {name} already exists."))
+                    .field("name")
+                    .hint("Choose another name; an import creates a new board."))
+            }
         };
     }
     let base = BoardName::from_words(title)
@@ -152,7 +154,7 @@ fn read(folder: &Path) -> Result<ImportFolder, Refusal> {
     let mut text = |name: &str| {
         let path = folder.join(name);
         let too_much = || {
-            let message = format!("{} holds more than {MAX_BYTES} bytes", folder.display());
+            let message = format!("{} contains more than {MAX_BYTES} bytes", folder.display());
             Refusal::new(RefusalCode::LimitExceeded, message).hint("Import a part of it.")
         };
         let bytes = root.read(name, left).map_err(|error| match error.problem {
@@ -170,11 +172,11 @@ fn read(folder: &Path) -> Result<ImportFolder, Refusal> {
     }
     let sources: Vec<&str> = names.into_iter().filter(|name| ends(name, "tf")).collect();
     if sources.is_empty() {
-        let message = format!("{} holds neither .tf files nor a TerraStudio project", folder.display());
+        let message = format!("{} contains neither .tf files nor a TerraStudio project", folder.display());
         return Err(Refusal::new(RefusalCode::NotFound, message).field("path"));
     }
     if sources.len() > MAX_FILES {
-        let message = format!("{} holds more than {MAX_FILES} files", folder.display());
+        let message = format!("{} contains more than {MAX_FILES} files", folder.display());
         return Err(Refusal::new(RefusalCode::LimitExceeded, message).hint("Import a part of it."));
     }
     let named = |name: &str| Ok((name.to_owned(), text(name)?));

@@ -50,7 +50,7 @@ impl CurrentBoardPlan {
         }
         match read(&draft.inputs.folder(&draft.board)) {
             Ok(content) if content == self.content => Ok(()),
-            _ => again("The plan in the folder is not the one that was made here."),
+            _ => again("The plan in the folder differs from the one that Draftboard saved."),
         }
     }
 }

@@ -139,7 +139,7 @@ impl PlanInputs {
             initialised: fingerprint(&folder).map_err(|error| {
                 Refusal::new(
                     RefusalCode::StorageError,
-                    format!("The folder .terraform cannot be judged: {error}."),
+                    format!("The .terraform folder cannot be checked: {error}."),
                 )
                 .hint("Remove it, run Init, then plan again.")
             })?,
@@ -239,7 +239,7 @@ impl SavedPlan {
             return Some("The plan is older than an hour. Plan again, then decide.".to_owned());
         }
         if self.file.digest().as_ref() != Some(&self.digest) {
-            return Some("The plan file is not the one that was made. Plan again, then decide.".to_owned());
+            return Some("The plan file has changed since it was saved. Plan again, then decide.".to_owned());
         }
         let moved = self.binding.difference(binding)?;
         Some(format!("Since it was planned, {moved}. Plan again, then decide."))
@@ -360,7 +360,7 @@ impl ApplyRequestPlans {
             (Some(ApplyRequestPlanPhase::Ready(saved)), Some(hash)) if saved.hash() == hash => {
                 Ok(Arc::clone(saved))
             }
-            (Some(ApplyRequestPlanPhase::Ready(_)), _) => refuse("The plan is not the one that was shown."),
+            (Some(ApplyRequestPlanPhase::Ready(_)), _) => refuse("The plan has changed since it was shown."),
             (Some(ApplyRequestPlanPhase::Planning(_)), _) => refuse("The request is still being planned."),
             (Some(ApplyRequestPlanPhase::Needed(reason)), _) => refuse(reason),
             (Some(ApplyRequestPlanPhase::Failed(reason)), _) => refuse(&format!("The plan failed: {reason}")),

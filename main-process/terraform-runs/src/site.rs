@@ -254,7 +254,7 @@ impl WorkspaceTerraform {
     pub(super) fn reserve(self: &Arc<Self>, board: &Board) -> Result<BoardRunReservation, Refusal> {
         let mut state = self.lock();
         if state.is_busy(board.id) {
-            let message = format!("A run is going on for {}.", board.name);
+            let message = format!("Terraform is already running for {}.", board.name);
             return Err(Refusal::new(RefusalCode::Conflict, message).hint("Wait for it, or cancel it."));
         }
         state.boards.entry(board.id).or_default().is_starting = true;
@@ -265,7 +265,7 @@ impl WorkspaceTerraform {
     pub(super) fn refuse_busy(&self, board: BoardId) -> Result<(), Refusal> {
         match self.lock().is_busy(board) {
             false => Ok(()),
-            true => Err(Refusal::new(RefusalCode::Conflict, "A run is going on for this board.")
+            true => Err(Refusal::new(RefusalCode::Conflict, "Terraform is already running for this board.")
                 .hint("Wait for it or cancel it, then decide.")),
         }
     }
@@ -440,7 +440,7 @@ impl WorkspaceTerraform {
         let mut state = self.lock();
         let record = state.runs.get_mut(&run).ok_or_else(|| unknown(run))?;
         if !record.is_running() {
-            return Err(Refusal::new(RefusalCode::Conflict, "This run has ended already."));
+            return Err(Refusal::new(RefusalCode::Conflict, "This run has already ended."));
         }
         record.view.state = TerraformRunState::Cancelling;
         record.cancel.store(true, Ordering::Release);
@@ -467,7 +467,7 @@ impl WorkspaceTerraform {
             return Err(trial::busy());
         }
         if state.is_busy(board) {
-            let message = "A run is going on for this board, and its state may be changing.";
+            let message = "Terraform is running for this board, and its state may be changing.";
             return Err(Refusal::new(RefusalCode::Conflict, message).hint("Wait for it, or cancel it."));
         }
         state.is_trying = true;
@@ -663,7 +663,7 @@ impl BoardRuns {
 
 fn unknown(run: TerraformRunId) -> Refusal {
     Refusal::new(RefusalCode::NotFound, format!("There is no run {run}."))
-        .hint("The history lists the runs that are kept.")
+        .hint("The run history lists all saved runs.")
 }
 
 /// The refusal of a run that did not start.

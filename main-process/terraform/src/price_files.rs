@@ -56,7 +56,7 @@ fn texts(files: &WorkspaceFiles) -> Result<Vec<(String, String)>, Refusal> {
     let names = files.list(&folder).map_err(|error| storage(&error))?.files;
     let names: Vec<String> = names.into_iter().filter(|name| name.ends_with(".json")).collect();
     if names.len() > MAX_PRICE_FILES {
-        let message = format!("{FOLDER} holds more than {MAX_PRICE_FILES} files");
+        let message = format!("{FOLDER} contains more than {MAX_PRICE_FILES} files");
         return Err(
             Refusal::new(RefusalCode::LimitExceeded, message).hint("Put the prices into fewer files.")
         );

@@ -194,7 +194,7 @@ impl MutationGroup<'_> {
             Mutation::Import { summary, changes } => {
                 let rebased = self.fit(changes);
                 if let Some((_, error)) = rebased.conflicts.first() {
-                    let message = format!("the workspace changed meanwhile: {error}");
+                    let message = format!("the workspace has changed in the meantime: {error}");
                     return Err(Refusal::new(RefusalCode::Conflict, message).hint("Try again."));
                 }
                 (OperationKind::Edit, summary.clone(), rebased.fitting, Vec::new())
@@ -357,10 +357,10 @@ impl MutationGroup<'_> {
 }
 
 pub(super) fn patch(operation: Operation) -> Patch {
-    let Operation { revision, actor, summary, changes, .. } = operation;
-    Patch { revision, actor, summary, changes }
+    let Operation { revision, actor, kind, summary, changes, .. } = operation;
+    Patch { revision, actor, kind, summary, changes }
 }
 
 fn nothing_to(what: &str) -> Refusal {
-    Refusal::new(RefusalCode::NotFound, format!("there is nothing to {what}"))
+    Refusal::new(RefusalCode::NotFound, format!("nothing to {what}"))
 }

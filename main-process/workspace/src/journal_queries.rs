@@ -20,8 +20,10 @@ impl WorkspaceStorage {
     /// Some operations of the log. Operations that are no longer kept are left out.
     pub(super) fn operations(&self, revisions: &[Revision]) -> Result<Vec<OperationLogEntry>, Refusal> {
         if revisions.len() > MAX_REQUESTED_OPERATIONS {
-            let message =
-                format!("{} operations are more than {MAX_REQUESTED_OPERATIONS} at once", revisions.len());
+            let message = format!(
+                "{} operations exceed the limit of {MAX_REQUESTED_OPERATIONS} per request",
+                revisions.len()
+            );
             return Err(Refusal::new(RefusalCode::LimitExceeded, message)
                 .hint("Request fewer operations, or read the log."));
         }

@@ -416,10 +416,6 @@ impl Workspace {
         self.review.brief(proposal, &self.snapshot)
     }
 
-    pub fn proposal_details(&self, id: ProposalId) -> Result<ProposalDetails, Refusal> {
-        self.review.details(id, &self.snapshot, &self.bundles, &self.storage)
-    }
-
     pub fn next_expiry(&self) -> Option<u64> {
         self.review.state.next_expiry()
     }

@@ -143,7 +143,7 @@ impl WorkspaceStorage {
             self.ensure_owned()?;
             self.renew_journal(&error, content)?;
         }
-        let problem = "its files are replaced again and again".to_owned();
+        let problem = "its files are being replaced repeatedly".to_owned();
         Err(storage(&JournalError::Displaced { problem }))
     }
 

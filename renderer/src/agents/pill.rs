@@ -72,7 +72,7 @@ fn popover_ui(ui: &mut Ui, view: &FrameView<'_>) {
     copy_configuration_ui(ui, view.actions);
     ui.add_space(8.0);
     ui.horizontal_wrapped(|ui| {
-        if ui.button("Setup guide").clicked() {
+        if ui.button("Connect an agent…").clicked() {
             view.act(CommandId::SetupGuide);
         }
         if ui.button("Settings…").clicked() {

@@ -1,9 +1,12 @@
 //! Messages from main, and requests and presence to main.
 
-use super::{CreatedElements, Workbench, dispatch::WindowCommand};
+use super::{
+    CreatedElements, Workbench, build_view,
+    dispatch::{CommandQueue, WindowCommand},
+};
 use crate::{
     commands::CommandId,
-    features::review::{ReviewMessage, ReviewReply},
+    features::review::{ProposalResendReason, ReviewReply},
     main_connection::MainConnectionEvent,
     main_request::{EncodedResponse, MainRequest},
     panels::notices::ToastTone,
@@ -16,11 +19,12 @@ use crate::{
 use canvas::Canvas;
 use egui::{Context, ViewportCommand};
 use shared_protocol::{
-    BoardId, Change, Command, ElementId, Refusal,
+    BoardId, Change, Command, ElementId, OperationKind, Refusal,
     decisions::{EditProposal, WindowRequest},
-    messages::{AppliedCommand, DesignerActivity, Presence},
+    messages::{AppliedCommand, DesignerActivity, Presence, ToRenderer},
     request::Request,
     requests::{Quit, RunCommand, WorkbenchRequest},
+    review::ProposalDetails,
 };
 use std::collections::BTreeSet;
 
@@ -30,11 +34,12 @@ impl Workbench {
         let mut newest = None;
         while let Some(incoming) = self.link.next_event() {
             match incoming {
-                MainConnectionEvent::Message(message) => match self.replica.receive(message) {
-                    // Drawn once, however often an agent has changed it since the last frame.
-                    ReplicaUpdate::Proposal(details) => newest = Some(details),
-                    update => self.react(update, context),
-                },
+                // Drawn once, however often an agent has changed it since the last frame.
+                MainConnectionEvent::Message(ToRenderer::Proposal(details)) => newest = Some(details),
+                MainConnectionEvent::Message(message) => {
+                    let update = self.replica.receive(message);
+                    self.react(update, context);
+                }
                 MainConnectionEvent::Frames { session, generation, screen, memory } => {
                     let adopted = self.panels.preview.screens.adopt(session, generation, screen, &memory);
                     if let Err(error) = adopted {
@@ -48,16 +53,26 @@ impl Workbench {
             }
         }
         if let Some(details) = newest {
-            self.deliver(ReviewMessage::Changed(details), context);
+            self.show_proposal(*details, context);
         }
+    }
+
+    /// Shows a draft that an agent writes or a proposal that a person opened. The tour keeps all ghosts in view.
+    fn show_proposal(&mut self, details: ProposalDetails, context: &Context) {
+        let mut queue = CommandQueue::default();
+        let Some(view) = build_view(&self.replica, &self.session, &self.theme, self.badge_counts()) else {
+            return;
+        };
+        queue.feature(&view, context, |cx| self.review.show_details(details, ProposalResendReason::News, cx));
+        if matches!(self.tour, Some(Tour::Going(_))) {
+            self.review.reveal.everything();
+        }
+        self.execute(queue, context);
     }
 
     fn react(&mut self, received: ReplicaUpdate, context: &Context) {
         match received {
-            ReplicaUpdate::Ignored
-            | ReplicaUpdate::Status
-            | ReplicaUpdate::Bundles
-            | ReplicaUpdate::Proposal(_) => {}
+            ReplicaUpdate::Ignored | ReplicaUpdate::Status | ReplicaUpdate::Bundles => {}
             ReplicaUpdate::Terraform => self.update_standings(),
             ReplicaUpdate::RunLines { run, first, lines } => {
                 self.session.terraform.lines.push(run, first, lines)
@@ -71,7 +86,7 @@ impl Workbench {
                 self.panels.preview.screens.place(session, instances);
             }
             ReplicaUpdate::Opened(presence) => self.reset_for_workspace(&presence, context),
-            ReplicaUpdate::Patched(changes) => self.patched(&changes, context),
+            ReplicaUpdate::Patched { kind, changes } => self.patched(kind, &changes, context),
             ReplicaUpdate::Registry => self.redraw_all(None),
             ReplicaUpdate::Response { request, result } => self.receive_response(request, result, context),
             ReplicaUpdate::Raise => {
@@ -101,7 +116,7 @@ impl Workbench {
         }
         if !self.is_quitting {
             // The first reason counts.
-            let _ = self.loss_reason.set(why.unwrap_or("main has closed the connection").to_owned());
+            let _ = self.loss_reason.set(why.map(str::to_owned));
         }
         self.is_quitting = true;
         context.send_viewport_cmd(ViewportCommand::Close);
@@ -141,12 +156,15 @@ impl Workbench {
         self.prune_missing();
     }
 
-    fn patched(&mut self, changes: &[Change], context: &Context) {
+    fn patched(&mut self, kind: OperationKind, changes: &[Change], context: &Context) {
         self.redraw_all(Some(changes));
         self.prune_missing();
         self.panels.log.mark_stale();
         if let Some(workspace) = self.replica.workspace() {
             self.notices.withdraw_undo(workspace.snapshot.revision());
+        }
+        if let OperationKind::Undo(undone) | OperationKind::Revert(undone) = kind {
+            self.notices.dismiss_about(undone);
         }
         self.select_created(context);
         self.send_nudge_backlog();

@@ -147,7 +147,7 @@ impl PopupOverlays {
 pub struct Workbench {
     link: MainConnection,
     /// The reason that the workspace was lost.
-    loss_reason: Arc<OnceLock<String>>,
+    loss_reason: Arc<OnceLock<Option<String>>>,
     replica: Replica,
     session: WindowSession,
     canvases: BTreeMap<BoardId, Canvas>,
@@ -234,7 +234,7 @@ impl Workbench {
 
     /// Sets where to report the reason that the workspace was lost.
     #[must_use]
-    pub fn reporting_to(mut self, lost: Arc<OnceLock<String>>) -> Self {
+    pub fn reporting_to(mut self, lost: Arc<OnceLock<Option<String>>>) -> Self {
         self.loss_reason = lost;
         self
     }

@@ -195,7 +195,7 @@ impl Workbench {
         }
         self.perform(
             WindowAction::request_then(SaveFiles {}, |saved| match saved.files.len() {
-                0 => WindowAction::notify("Saved", vec!["Nothing had changed.".to_owned()]),
+                0 => WindowAction::notify("Saved", vec!["There were no unsaved changes.".to_owned()]),
                 count => WindowAction::notify(format!("Saved {}", count_noun(count, "file")), Vec::new()),
             }),
             context,

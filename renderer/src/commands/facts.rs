@@ -23,6 +23,9 @@ pub(crate) struct CommandFacts<'a> {
     pub(crate) entity_node: bool,
     pub(crate) back: bool,
     pub(crate) forward: bool,
+    /// A proposal waits for a decision.
+    pub(crate) waiting_proposal: bool,
+    /// A proposal is open.
     pub(crate) reviewing: bool,
     /// The selection can be previewed.
     pub(crate) showable: bool,

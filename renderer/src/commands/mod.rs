@@ -175,7 +175,7 @@ impl CommandMenu {
             Self::Board => "Board",
             Self::Specs => "Specs",
             Self::Preview => "Preview",
-            Self::Servers => "Servers",
+            Self::Servers => "Managed servers",
             Self::Review => "Review",
             Self::View => "View",
             Self::Help => "Help",
@@ -231,6 +231,8 @@ pub(crate) enum CommandRequirement {
     Showable,
     /// A preview session.
     Preview,
+    /// A proposal that waits for a decision.
+    WaitingProposal,
     /// An open proposal. Takes precedence over other commands with the same keys.
     Review,
 }
@@ -275,6 +277,7 @@ impl CommandDef {
             CommandRequirement::Forward => facts.forward,
             CommandRequirement::Showable => facts.showable,
             CommandRequirement::Preview => facts.preview,
+            CommandRequirement::WaitingProposal => facts.waiting_proposal,
             CommandRequirement::Review => facts.reviewing,
         }
     }
@@ -318,6 +321,15 @@ mod tests {
                 keys.push((*key, reviews));
             }
         }
+    }
+
+    #[test]
+    fn the_newest_proposal_can_be_opened_only_when_one_waits() {
+        let newest = find(CommandId::ReviewNewest).unwrap();
+        let mut facts = CommandFacts { workspace: true, ..CommandFacts::default() };
+        assert!(!newest.is_enabled(&facts));
+        facts.waiting_proposal = true;
+        assert!(newest.is_enabled(&facts));
     }
 
     #[test]

@@ -47,9 +47,9 @@ const fn review(id: Id, text: &'static str, keys: &'static [Keys]) -> CommandDef
 
 pub(crate) const COMMANDS: &[CommandDef] = &[
     // First, because these reuse keys that have another meaning when no proposal is open.
-    review(Id::ReviewNext, "Next element", &[Keys::plain(Key::J)]),
-    review(Id::ReviewPrevious, "Previous element", &[Keys::plain(Key::K)]),
-    review(Id::ReviewTick, "Tick or untick element", &[Keys::plain(Key::A)]),
+    review(Id::ReviewNext, "Next change", &[Keys::plain(Key::J)]),
+    review(Id::ReviewPrevious, "Previous change", &[Keys::plain(Key::K)]),
+    review(Id::ReviewTick, "Tick or untick change", &[Keys::plain(Key::A)]),
     review(Id::ReviewPlan, "Go to plan", &[]),
     review(Id::ReviewDecide, "Decide…", &[Keys::plain(Key::Enter)]),
     group(review(Id::ReviewOverlay, "Show as overlay", &[])),
@@ -57,7 +57,7 @@ pub(crate) const COMMANDS: &[CommandDef] = &[
     review(Id::ReviewList, "Show as list", &[]),
     review(Id::ReviewBlink, "Hold to show the proposed state", &[Keys::plain(Key::B)]),
     group(review(Id::CloseProposal, "Close proposal", &[])),
-    group(row(Id::ReviewNewest, Menu::Review, "Open newest proposal", &[], Needs::Workspace)),
+    group(row(Id::ReviewNewest, Menu::Review, "Open newest proposal", &[], Needs::WaitingProposal)),
     row(Id::Panel(PanelId::Audit), Menu::Review, "Audit", &[], Needs::Workspace),
     while_typing(row(
         Id::Welcome,
@@ -187,12 +187,12 @@ pub(crate) const COMMANDS: &[CommandDef] = &[
     row(
         Id::Panel(PanelId::ManagedServers),
         Menu::Servers,
-        "ManagedServers",
+        "Managed servers",
         &[Keys::ctrl_shift(Key::U)],
         Needs::Workspace,
     ),
-    group(row(Id::AddServer, Menu::Servers, "Add upstream server…", &[], Needs::Workspace)),
-    row(Id::ImportServers, Menu::Servers, "Import upstream servers…", &[], Needs::Workspace),
+    group(row(Id::AddServer, Menu::Servers, "Add managed server…", &[], Needs::Workspace)),
+    row(Id::ImportServers, Menu::Servers, "Import managed servers…", &[], Needs::Workspace),
     row(Id::SearchRegistry, Menu::Servers, "Search server registry…", &[], Needs::Workspace),
     row(Id::ZoomIn, Menu::View, "Zoom in", &[Keys::ctrl(Key::Plus), Keys::ctrl(Key::Equals)], Needs::Board),
     row(Id::ZoomOut, Menu::View, "Zoom out", &[Keys::ctrl(Key::Minus)], Needs::Board),
@@ -234,7 +234,7 @@ pub(crate) const COMMANDS: &[CommandDef] = &[
         &[Keys::ctrl(Key::K)],
         Needs::Nothing,
     )),
-    row(Id::SetupGuide, Menu::Help, "Connect an agent", &[], Needs::Nothing),
+    row(Id::SetupGuide, Menu::Help, "Connect an agent…", &[], Needs::Nothing),
     row(Id::Shortcuts, Menu::Help, "Keyboard shortcuts", &[Keys::plain(Key::Questionmark)], Needs::Nothing),
     row(Id::ReportProblem, Menu::Help, "Report a problem…", &[], Needs::Nothing),
 ];

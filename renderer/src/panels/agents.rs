@@ -32,7 +32,7 @@ pub(crate) fn agents_ui(ui: &mut Ui, view: &FrameView<'_>) {
         };
         empty_state_ui(ui, view.theme, title, text);
         ui.vertical_centered(|ui| {
-            if ui.button("Setup guide").clicked() {
+            if ui.button("Connect an agent…").clicked() {
                 view.act(CommandId::SetupGuide);
             }
         });

@@ -41,6 +41,8 @@ struct Toast {
     details: Vec<String>,
     /// The label and action of the button.
     offer: Option<(&'static str, WindowAction)>,
+    /// The operation that the message reports.
+    about: Option<Revision>,
     /// Seconds left; paused while the pointer is over the toast.
     left: f64,
 }
@@ -77,7 +79,11 @@ impl Toasts {
         // A repeated message replaces the earlier toast.
         self.toasts.retain(|notice| notice.message != message);
         let left = if offer.is_some() { ACTION_TOAST_SECONDS } else { TOAST_SECONDS };
-        self.toasts.push(Toast { number: self.next, tone, message, details: more, offer, left });
+        let about = match &offer {
+            Some((_, WindowAction::TakeBack(revision))) => Some(*revision),
+            _ => None,
+        };
+        self.toasts.push(Toast { number: self.next, tone, message, details: more, offer, about, left });
         self.next += 1;
         let surplus = self.toasts.len().saturating_sub(MAX_TOASTS);
         self.toasts.drain(..surplus);
@@ -96,6 +102,11 @@ impl Toasts {
                 notice.left = notice.left.min(TOAST_SECONDS);
             }
         }
+    }
+
+    /// Removes toasts about an operation that was undone, because they are no longer true.
+    pub(crate) fn dismiss_about(&mut self, undone: Revision) {
+        self.toasts.retain(|notice| notice.about != Some(undone));
     }
 
     pub(crate) fn refuse(&mut self, refusal: &Refusal) {

@@ -116,7 +116,7 @@ impl TourCard<'_> {
     }
 
     fn plan_text(&self, view: &FrameView<'_>) -> String {
-        let first = "The proposal lists every edit and marks removals. Consequences shows the checks, the costs and the \
+        let first = "The proposal lists every change and marks removals. Consequences shows the checks, the costs and the \
                              Terraform files.";
         match (&view.terraform.program, self.trial) {
             (Some(Err(_)), _) => format!(
@@ -193,7 +193,7 @@ fn main_button<'a>(view: &FrameView<'_>, text: &str) -> Button<'a> {
 
 fn end_ui(ui: &mut Ui, view: &FrameView<'_>) -> Option<TourAction> {
     let mut pressed = None;
-    if ui.add(main_button(view, "Connect your own agent")).clicked() {
+    if ui.add(main_button(view, "Connect an agent…")).clicked() {
         pressed = Some(TourAction::Connect);
     }
     if ui.button("Try the example").clicked() {

@@ -234,7 +234,7 @@ impl WelcomePage {
         let demo = WelcomeChoice {
             icon: "decision",
             title: "Show me a proposal",
-            text: "A scripted agent proposes a change to a copy of the example, including one harmful edit. You review it and \
+            text: "A scripted agent proposes a change to a copy of the example, including one harmful change. You review it and \
                                decide. Takes a minute and works offline.",
             is_main: true,
         };

@@ -111,7 +111,7 @@ fn without_agents_the_panel_says_how_to_get_one() {
     let mut shop = with(listening());
     run_command(&mut shop, "Agents");
     assert!(shop.shows("No agents connected"));
-    shop.window.get_by_label("Setup guide").click();
+    shop.window.get_by_label("Connect an agent…").click();
     shop.window.run();
     assert!(shop.shows("Claude Desktop"), "the guide is open");
 }

@@ -234,7 +234,13 @@ impl Main {
         self.snapshot.apply(revision, &part).unwrap();
         let summary = format!("Accept “{}”", opened.brief.title);
         let actor = shared_protocol::Actor::new(shared_protocol::ActorKind::Window, "ada");
-        self.send(ToRenderer::Patch(Patch { revision, actor, summary: summary.clone(), changes: part }));
+        self.send(ToRenderer::Patch(Patch {
+            revision,
+            actor,
+            kind: shared_protocol::OperationKind::Edit,
+            summary: summary.clone(),
+            changes: part,
+        }));
         let id = verdict.proposal;
         let mut now = if rest.is_empty() {
             let mut now = opened.clone();

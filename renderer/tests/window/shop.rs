@@ -115,7 +115,13 @@ impl Main {
             self.newest = Some(*id);
         }
         let actor = Actor::new(ActorKind::Window, "ada");
-        let patch = Patch { revision, actor, summary: decision.summary, changes: decision.changes };
+        let patch = Patch {
+            revision,
+            actor,
+            kind: shared_protocol::OperationKind::Edit,
+            summary: decision.summary,
+            changes: decision.changes,
+        };
         Ok((patch, decision.created))
     }
 
@@ -316,13 +322,13 @@ fn is_lookup(request: &WorkbenchRequest) -> bool {
 pub(crate) struct App {
     link: Option<MainConnection>,
     workbench: Option<Workbench>,
-    lost: Arc<OnceLock<String>>,
+    lost: Arc<OnceLock<Option<String>>>,
 }
 
 impl App {
     /// The reason that the window ended.
     pub(crate) fn lost(&self) -> Option<&str> {
-        self.lost.get().map(String::as_str)
+        self.lost.get()?.as_deref()
     }
 }
 

@@ -4,8 +4,8 @@ use crate::shop::{Shop, response};
 use egui::{Key, Modifiers, Theme};
 use egui_kittest::kittest::Queryable;
 use shared_protocol::{
-    AddNode, Command, ProposalId, ProposalState,
-    messages::ToRenderer,
+    AddNode, BoardPoint, Command, ProposalId, ProposalState,
+    messages::{Patch, ToRenderer},
     requests::{CloseTour, SaveFiles, StartedDemo, WorkbenchRequest},
 };
 
@@ -45,6 +45,17 @@ fn propose(shop: &mut Shop) -> ProposalId {
 }
 
 #[test]
+fn the_tour_keeps_every_ghost_in_view() {
+    let mut shop = touring_in((1400.0, 900.0), true);
+    let mut add = AddNode::new(shop.infrastructure, "aws/storage/s3_bucket".parse().unwrap());
+    add.at = Some(BoardPoint { x: 3_000, y: 1_200 });
+    shop.main.propose(1, "Store reports", &[Command::AddNode(add)]);
+    shop.settle();
+    let (canvas, ghost) = (shop.rect_of("Board Production"), shop.rect_of("Proposed, adds s3 bucket"));
+    assert!(canvas.contains_rect(ghost), "{ghost:?} in {canvas:?}");
+}
+
+#[test]
 fn it_goes_on_by_itself_with_what_happens() {
     let mut shop = touring();
     let id = propose(&mut shop);
@@ -63,7 +74,7 @@ fn it_goes_on_by_itself_with_what_happens() {
     shop.settle();
     assert!(shop.shows("You finished the tour"));
     shop.picture("tour-4-light");
-    click(&mut shop, "Connect your own agent");
+    click(&mut shop, "Connect an agent…");
     assert!(shop.shows("Claude Desktop"));
 }
 
@@ -120,6 +131,20 @@ fn has_undo(shop: &Shop) -> bool {
 fn a_notice_is_gone_with_its_workspace() {
     let mut shop = accepted();
     shop.main.send_workspace_at("/home/ada/other");
+    shop.settle();
+    assert!(!shop.shows("Accepted part of proposal 1") && !has_undo(&shop));
+}
+
+#[test]
+fn a_notice_is_gone_when_its_operation_was_undone() {
+    let mut shop = accepted();
+    let applied = shop.main.snapshot.revision();
+    let revision = applied.next();
+    let actor = shared_protocol::Actor::new(shared_protocol::ActorKind::Window, "ada");
+    let kind = shared_protocol::OperationKind::Undo(applied);
+    let undone = Patch { revision, actor, kind, summary: "undo".into(), changes: Vec::new() };
+    shop.main.snapshot.apply(revision, &[]).unwrap();
+    shop.main.send(ToRenderer::Patch(undone));
     shop.settle();
     assert!(!shop.shows("Accepted part of proposal 1") && !has_undo(&shop));
 }

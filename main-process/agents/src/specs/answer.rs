@@ -69,7 +69,7 @@ fn within_bounds(bundles: &Bundles, tool: &str, mut arguments: Value, view: &Age
         }
     }
     let message = format!(
-        "The answer would hold more than {MAX_ENVELOPE_BYTES} bytes: ask for less (fewer entities, summaries, no schemas, no reference graph)"
+        "The answer would be larger than {MAX_ENVELOPE_BYTES} bytes: request less (fewer entities, summaries, no schemas, no reference graph)"
     );
     let refusal = Refusal::new(RefusalCode::LimitExceeded, message);
     encode_envelope(BundleToolEnvelope { tool: tool.to_owned(), result: Err(refusal) }, view)
@@ -137,7 +137,7 @@ pub(super) fn encode_envelope(mut envelope: BundleToolEnvelope, view: &AgentView
 }
 
 pub(super) fn fault(tool: &str) -> RawEnvelope {
-    let error = json!({ "code": "INTERNAL", "message": "the tool ended with a fault; the log says more" });
+    let error = json!({ "code": "INTERNAL", "message": "the tool failed unexpectedly; see the log" });
     let json = json!({ "ok": false, "tool": tool, "error": error }).to_string();
     RawEnvelope { json, is_error: true }
 }

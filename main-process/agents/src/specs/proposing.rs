@@ -23,7 +23,7 @@ impl BundleChangeExecutor for ProposedBundleChanges {
             let text = |what: &str| json!({ "type": "string", "description": what });
             properties.insert("proposal".to_owned(), text("draft to add to; default: this connection's"));
             properties.insert("submit".to_owned(), json!({ "type": "boolean" }));
-            properties.insert("title".to_owned(), text("default: what it does, in words"));
+            properties.insert("title".to_owned(), text("default: a description of the change"));
             properties.insert("rationale".to_owned(), json!({ "type": "string" }));
             properties
                 .insert("supersedes".to_owned(), text("with submit: a proposal of yours that this replaces"));
@@ -50,7 +50,7 @@ impl BundleChangeExecutor for ProposedBundleChanges {
     fn apply(&self, call: &AgentCall, plan: &BundleChangePlan) -> Result<BundleToolResponse, Refusal> {
         if call.mode != McpMode::Guarded {
             return Err(not_allowed(
-                "Agents only observe now: ask for a dry run (dryRun: true). The designer can let agents propose changes: mode guarded",
+                "Agents are in observe mode: use dryRun: true, or ask the designer to enable guarded mode",
             ));
         }
         let asked = BundleProposalArguments::parse(call)?;

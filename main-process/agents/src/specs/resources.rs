@@ -28,7 +28,7 @@ fn resource(info: &'static BundleResource) -> SurfaceResource {
         read: Arc::new(|call, uri| {
             let content = read_resource(bundles_of(&call.view), uri).map_err(prompts::failure)?;
             if content.text.len() > MAX_RESOURCE_BYTES {
-                let message = format!("{uri} holds more than {MAX_RESOURCE_BYTES} bytes");
+                let message = format!("{uri} is larger than {MAX_RESOURCE_BYTES} bytes");
                 return Err(Refusal::new(RefusalCode::LimitExceeded, message)
                     .hint("Read parts of it with the tools."));
             }

@@ -54,10 +54,7 @@ pub fn serve_http(
 
 fn record_address(url: &str, token: &InstanceToken) -> Result<PathBuf, Refusal> {
     let unwritten = |error: String| {
-        Refusal::new(
-            RefusalCode::StorageError,
-            format!("address and token could not be written down: {error}"),
-        )
+        Refusal::new(RefusalCode::StorageError, format!("the address and token could not be saved: {error}"))
     };
     let runtime = RuntimeDir::of_user().map_err(|error| unwritten(error.to_string()))?;
     let pid = std::process::id();

@@ -101,7 +101,7 @@ impl BundleChangeExecutor for LoadedBundles {
         };
         if !is_covered(&[]) {
             return Err(not_allowed(
-                "Nobody has allowed changes: ask for a dry run (dryRun: true), or start the server with --mode guarded --standing-approval bundles",
+                "Changes are not approved: use dryRun: true, or start the server with --mode guarded --standing-approval bundles",
             ));
         }
         if plan.deletes() && !is_covered(&[Risk::Destructive]) {
@@ -161,6 +161,6 @@ impl AgentWorkbench for LoadedBundles {
 }
 
 fn no_boards() -> Refusal {
-    Refusal::new(RefusalCode::NoWorkspace, "there are no boards here")
-        .hint("These are spec bundles by themselves; `draftboard serve WORKSPACE` has boards.")
+    Refusal::new(RefusalCode::NoWorkspace, "this server has no boards")
+        .hint("It serves only spec bundles. Run `draftboard serve WORKSPACE` to serve boards.")
 }

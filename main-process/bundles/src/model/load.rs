@@ -18,7 +18,7 @@ pub(crate) const MANIFEST: &str = "sdd-bundle.yaml";
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BundleLoadError {
-    #[error("{MANIFEST} not found in {folder}: choose the folder that holds it")]
+    #[error("{MANIFEST} not found in {folder}: choose the folder that contains it")]
     NoManifest { folder: String },
     #[error("{folder}: {problem}")]
     Unreadable { folder: String, problem: String },

@@ -44,7 +44,7 @@ pub(crate) fn read(text: &str) -> Result<OrderedValue, YamlError> {
                 if documents > 1 {
                     return Err(YamlError::new(
                         span.start,
-                        "The file holds several documents; keep one and remove the others",
+                        "The file contains several documents; keep one and remove the others",
                     ));
                 }
             }
@@ -83,7 +83,7 @@ impl YamlDocumentReader {
             }
             Event::Alias(anchor) => {
                 let Some((value, size)) = self.anchors.get(&anchor).cloned() else {
-                    return Err(YamlError::new(at, "An alias stands for something that contains it"));
+                    return Err(YamlError::new(at, "An alias refers to a value that contains it"));
                 };
                 self.count(size, at)?;
                 self.add(value, at)
@@ -142,7 +142,7 @@ impl YamlDocumentReader {
         at: Marker,
     ) -> Result<(), YamlError> {
         if !keys.insert(text.clone().into()) {
-            return Err(YamlError::new(at, format!("Map keys must be unique: {text:?} is there twice")));
+            return Err(YamlError::new(at, format!("Map keys must be unique: {text:?} appears twice")));
         }
         *key = Some(text.into());
         Ok(())

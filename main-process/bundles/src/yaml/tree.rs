@@ -65,7 +65,10 @@ impl<'a> YamlTreeBuilder<'a> {
     fn node(&mut self, event: Event<'a>, span: Span, depth: usize) -> Result<YamlNode, YamlError> {
         self.values += 1;
         if depth > MAX_NESTING_DEPTH || self.values > MAX_VALUES {
-            return Err(YamlError::new(span.start, "The file is nested too deeply or holds too many values"));
+            return Err(YamlError::new(
+                span.start,
+                "The file is nested too deeply or contains too many values",
+            ));
         }
         let start = self.offsets.byte(span.start);
         let mut end = self.offsets.byte(span.end);

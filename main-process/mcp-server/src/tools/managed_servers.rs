@@ -13,8 +13,8 @@ pub(super) fn tool() -> SurfaceTool {
     SurfaceTool::read(
         "upstreams",
         "list_upstreams",
-        "List upstream servers",
-        "List the MCP servers and tool manifests that the designer has connected, and the tools of them that you can call in mode guarded.",
+        "List managed servers",
+        "List the managed servers and tool manifests, and the tools of theirs that you can call in guarded mode.",
         json!({ "type": "object" }),
         list,
     )

@@ -128,7 +128,13 @@ impl AgentWorkbenchFixture {
         let decision = decide(&snapshot, &command, revision.0).unwrap();
         snapshot.apply(revision, &decision.changes).unwrap();
         let actor = Actor::new(ActorKind::Window, "ada");
-        let patch = Patch { revision, actor, summary: decision.summary, changes: decision.changes };
+        let patch = Patch {
+            revision,
+            actor,
+            kind: shared_protocol::OperationKind::Edit,
+            summary: decision.summary,
+            changes: decision.changes,
+        };
         self.state.lock().unwrap().patches.push(patch);
         self.replace(snapshot, workspace.presence.clone(), Value::clone(&workspace.config));
     }

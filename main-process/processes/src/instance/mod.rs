@@ -30,7 +30,7 @@ use record::{DiscoveryRecordFile, is_alive};
 #[derive(Debug, Error)]
 pub enum PublishError {
     #[error(
-        "Another Draftboard (pid {pid}) serves this workspace although its lock file is gone. End it first."
+        "Another Draftboard (pid {pid}) serves this workspace, but its lock file is missing. Stop it first."
     )]
     AlreadyRunning { pid: u32 },
     #[error(
@@ -43,9 +43,9 @@ pub enum PublishError {
     Socket { path: PathBuf, source: io::Error },
     #[error("{path} could not be written: {source}. Check the permissions and free space of its directory.")]
     Record { path: PathBuf, source: io::Error },
-    #[error("No random numbers for an access token: {0}. Start again.")]
+    #[error("An access token could not be generated: {0}. Try again.")]
     Token(#[source] io::Error),
-    #[error("/proc could not be read: {0}. Mount it: Draftboard identifies processes by it.")]
+    #[error("/proc could not be read: {0}. Mount it: Draftboard uses it to identify processes.")]
     Proc(#[source] io::Error),
 }
 

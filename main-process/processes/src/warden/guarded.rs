@@ -149,7 +149,7 @@ impl GuardedProgram {
             Some(status) => Ok(status),
             None => Err(io::Error::new(
                 io::ErrorKind::TimedOut,
-                format!("process {} cannot be ended; look at it with ps", self.warden.id()),
+                format!("process {} cannot be stopped; inspect it with ps", self.warden.id()),
             )),
         }
     }

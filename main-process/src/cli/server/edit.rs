@@ -11,6 +11,7 @@ pub(super) const HELP: &str = "Omitted options stay unchanged. A running server 
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Edit {
+    /// The name of the server
     pub(super) server: String,
     /// The display name; tool names do not change
     #[arg(long)]

@@ -104,6 +104,7 @@ fn only_the_right_hello_opens_the_door() {
     }
     let mut fake = Fake::connect(&record);
     fake.say(&FromTerminal::Request(RunCommand { command: add_note() }.into()));
+    assert!(matches!(fake.hear(), Some(ToTerminal::Refused(_))), "a request before the hello");
     assert_eq!(fake.hear(), None, "a request before the hello");
     assert_eq!(running.document().revision, Revision::START);
 
@@ -145,7 +146,7 @@ fn a_terminal_does_not_reach_the_workspace_that_took_the_place_of_its_own() {
 }
 
 #[test]
-fn broken_frames_end_the_connection_and_nothing_else() {
+fn a_malformed_message_is_answered_and_ends_the_connection_where_framing_is_lost() {
     let running = Running::start();
     let record = record(&running);
     let deep = |open: &str, close: &str| {
@@ -156,10 +157,13 @@ fn broken_frames_end_the_connection_and_nothing_else() {
         )
         .unwrap()
     };
-    let broken: Vec<(&str, Vec<u8>)> = vec![
+    let unframed: Vec<(&str, Vec<u8>)> = vec![
         ("the largest length", vec![0xff; 4]),
         ("one byte over the limit", (MAX_TERMINAL_FRAME_BYTES as u32 + 1).to_be_bytes().to_vec()),
         ("an empty frame", vec![0; 4]),
+        ("a line of JSON without a length", b"{\"request\":{\"readLog\":{\"limit\":1}}}\n".to_vec()),
+    ];
+    let framed: Vec<(&str, Vec<u8>)> = vec![
         ("not JSON", frame(b"hello?", MAX_TERMINAL_FRAME_BYTES).unwrap()),
         ("not UTF-8", frame(&[0xff, 0xfe, 0x00], MAX_TERMINAL_FRAME_BYTES).unwrap()),
         ("an unknown message", frame(br#"{"shutdown":{}}"#, MAX_TERMINAL_FRAME_BYTES).unwrap()),
@@ -170,12 +174,28 @@ fn broken_frames_end_the_connection_and_nothing_else() {
         ("lists within lists", deep("[", "]")),
         ("batches within batches", deep(r#"{"batch":{"commands":["#, "]}}")),
     ];
-    for (what, bytes) in &broken {
+    let cases = unframed.iter().map(|case| (case, false)).chain(framed.iter().map(|case| (case, true)));
+    for ((what, bytes), is_framed) in cases {
         for greeted in [false, true] {
             let mut fake = Fake::connect(&record);
             assert!(!greeted || fake.greet(&record), "{what}");
             fake.send(bytes);
-            assert_eq!(fake.hear(), None, "{what}");
+            match fake.hear() {
+                Some(ToTerminal::Refused(refusal)) => {
+                    assert_eq!(refusal.code, RefusalCode::BadRequest, "{what}");
+                    assert!(refusal.message.contains("frame"), "{what}: {refusal}");
+                }
+                other => panic!("{what}: {other:?}"),
+            }
+            if is_framed && greeted {
+                fake.say(&FromTerminal::Request(ReadLog { limit: 1 }.into()));
+                assert!(
+                    matches!(fake.hear(), Some(ToTerminal::Response(_))),
+                    "{what}: the next one is served"
+                );
+            } else {
+                assert_eq!(fake.hear(), None, "{what}");
+            }
         }
     }
     assert_eq!(running.finish().revision, Revision::START);

@@ -3,6 +3,7 @@
 
 use crate::{background, device_keys, responses::wait_for, writer::WriterHandle};
 use journal::{Journal, JournalError, check_audit};
+use safe_fs::PathProblem;
 use shared_protocol::{
     Actor, Refusal, RefusalCode,
     request::Responder,
@@ -11,7 +12,6 @@ use shared_protocol::{
 };
 use std::{
     collections::VecDeque,
-    fs::File,
     io::{BufWriter, Write as _},
     path::Path,
     time::Duration,
@@ -117,39 +117,62 @@ fn view(writer: &WriterHandle, actor: &Actor, before: u64, limit: usize) -> Resu
         view.total += lines.len() as u64;
         newest.extend(lines.into_iter().filter(|line| line.number < before));
         newest.drain(..newest.len().saturating_sub(limit));
-        Ok(())
+        Ok::<_, Refusal>(())
     })?;
     view.lines = newest.into_iter().rev().collect();
     Ok(view)
 }
 
 fn export(writer: &WriterHandle, actor: &Actor, path: &Path) -> Result<u64, Refusal> {
-    let failed = |error: std::io::Error| {
-        Refusal::new(RefusalCode::StorageError, format!("{} could not be written: {error}", path.display()))
-            .hint("Choose another file, or free some space.")
-    };
-    let mut file = BufWriter::new(File::create(path).map_err(failed)?);
-    let mut bytes = 0;
-    for_each_line(writer, actor, |lines| {
-        for line in &lines {
-            let mut text = serde_json::to_string(line)
-                .map_err(|error| Refusal::new(RefusalCode::Internal, error.to_string()))?;
-            text.push('\n');
-            file.write_all(text.as_bytes()).map_err(failed)?;
-            bytes += text.len() as u64;
+    let written = safe_fs::replace_at(path, |file| {
+        let mut file = BufWriter::new(file);
+        let mut bytes = 0;
+        for_each_line(writer, actor, |lines| {
+            for line in &lines {
+                let mut text = serde_json::to_string(line)
+                    .map_err(|error| Refusal::new(RefusalCode::Internal, error.to_string()))?;
+                text.push('\n');
+                file.write_all(text.as_bytes()).map_err(PathProblem::from)?;
+                bytes += text.len() as u64;
+            }
+            Ok::<_, ExportError>(())
+        })?;
+        file.flush().map_err(PathProblem::from)?;
+        Ok(bytes)
+    });
+    written.map_err(|error| match error {
+        ExportError::Refused(refusal) => refusal,
+        ExportError::File(problem) => {
+            let message = format!("{} could not be written: {problem}", path.display());
+            Refusal::new(RefusalCode::StorageError, message)
         }
-        Ok(())
-    })?;
-    file.flush().map_err(failed)?;
-    Ok(bytes)
+    })
+}
+
+/// The audit could not be read, or the file not be written.
+enum ExportError {
+    Refused(Refusal),
+    File(PathProblem),
+}
+
+impl From<Refusal> for ExportError {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
+impl From<PathProblem> for ExportError {
+    fn from(problem: PathProblem) -> Self {
+        Self::File(problem)
+    }
 }
 
 /// Reads the lines oldest first, a page at a time.
-fn for_each_line(
+fn for_each_line<E: From<Refusal>>(
     writer: &WriterHandle,
     actor: &Actor,
-    mut take: impl FnMut(Vec<AuditLine>) -> Result<(), Refusal>,
-) -> Result<(), Refusal> {
+    mut take: impl FnMut(Vec<AuditLine>) -> Result<(), E>,
+) -> Result<(), E> {
     let mut after = 0;
     loop {
         let lines =

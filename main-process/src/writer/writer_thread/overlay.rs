@@ -39,8 +39,8 @@ impl ProposalOverlayInput {
         let overlay = self.overlay()?;
         match overlay.hash == seen {
             true => Ok(overlay),
-            false => Err(Refusal::new(RefusalCode::Stale, "the proposal has changed since")
-                .hint("Read it as it is now, then ask again.")),
+            false => Err(Refusal::new(RefusalCode::Stale, "the proposal has changed since it was opened")
+                .hint("Read its current version, then try again.")),
         }
     }
 }

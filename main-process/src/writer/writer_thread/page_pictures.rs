@@ -34,7 +34,7 @@ impl ProposalComparison {
         let [width, height] = screen.pixels();
         if !screen.is_valid() || width * height > MAX_PICTURE_PIXELS {
             return Err(
-                Refusal::new(RefusalCode::BadRequest, "a picture cannot have this size").field("screen")
+                Refusal::new(RefusalCode::BadRequest, "the image size is out of range").field("screen")
             );
         }
         // Both are drawn at the same time.
@@ -73,7 +73,7 @@ impl PendingPagePicture {
             Self::Absent => return PageRendering::Absent,
             Self::Failed(refusal) => Err(refusal),
             Self::Waits(answered) => answered.recv_timeout(PAGE_LIMIT).unwrap_or_else(|_| {
-                Err(Refusal::new(RefusalCode::Timeout, "the page was not drawn in time"))
+                Err(Refusal::new(RefusalCode::Timeout, "the page was not rendered in time"))
             }),
         };
         match drawn {

@@ -151,7 +151,7 @@ fn collect(
             let mut variable = TerraformVariable::new(
                 crossing.name.clone(),
                 crossing.kind,
-                "Given by the module that calls.".to_owned(),
+                "Set by the calling module.".to_owned(),
             );
             variable.sensitive = crossing.sensitive;
             let taken = module.variables.get(&crossing.name).is_some_and(|other| other.node.is_some());
@@ -296,8 +296,11 @@ fn write_module(
     };
     let mut variables: Vec<String> = Vec::new();
     if name.is_some() && module.common_tags {
-        let tags =
-            TerraformVariable::new(COMMON_TAGS.to_owned(), "map(string)", "Tags that all share.".to_owned());
+        let tags = TerraformVariable::new(
+            COMMON_TAGS.to_owned(),
+            "map(string)",
+            "Tags of all resources.".to_owned(),
+        );
         variables.push(tags.to_block());
     }
     variables.extend(module.variables.values().map(TerraformVariable::to_block));

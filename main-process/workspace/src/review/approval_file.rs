@@ -83,7 +83,7 @@ impl ApprovalFile {
         let contents: ApprovalFileContents =
             serde_json::from_slice(&text).map_err(|error| unreadable(error.to_string()))?;
         if contents.version != VERSION {
-            return Err(unreadable(format!("its version is {} and not {VERSION}", contents.version)));
+            return Err(unreadable(format!("its version is {}; expected {VERSION}", contents.version)));
         }
         Ok(contents)
     }

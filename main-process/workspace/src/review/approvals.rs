@@ -45,8 +45,8 @@ impl MutationGroup<'_> {
         }
         self.require_key()?;
         if self.review.approvals.len() >= MAX_APPROVALS {
-            let message = format!("There are {MAX_APPROVALS} standing approvals already.");
-            return Err(Refusal::new(RefusalCode::LimitExceeded, message).hint("Revoke some."));
+            let message = format!("The limit of {MAX_APPROVALS} standing approvals is reached.");
+            return Err(Refusal::new(RefusalCode::LimitExceeded, message).hint("Revoke one first."));
         }
         let id =
             self.review.approvals.iter().map(|known| known.id).max().unwrap_or(0).max(self.review.stamp())

@@ -133,9 +133,7 @@ impl MutationGroup<'_> {
             proposal.decisions.iter().filter_map(|decided| decided.revision).collect();
         if revisions.is_empty() {
             let message = format!("Proposal {} changed nothing in the workspace.", proposal.number);
-            return Err(
-                Refusal::new(RefusalCode::BadRequest, message).hint("Its act cannot be reverted here.")
-            );
+            return Err(Refusal::new(RefusalCode::BadRequest, message).hint("Its action cannot be reverted."));
         }
         self.require_key()?;
         let summary = format!("Revert proposal {}: {}", proposal.number, proposal.title);

@@ -17,7 +17,7 @@ pub use costs::ProposalJudge;
 pub use decisions::{AcceptedProposal, Reviewer};
 
 use super::{
-    SpecBundles,
+    SpecBundles, Workspace,
     group::MutationGroup,
     notices::{NoticeTopic, WorkspaceNotices},
     storage::WorkspaceStorage,
@@ -294,19 +294,17 @@ impl WorkspaceReview {
         brief.risks.dedup();
         brief
     }
+}
 
-    pub(super) fn details(
-        &self,
-        id: ProposalId,
-        snapshot: &Snapshot,
-        bundles: &SpecBundles,
-        storage: &WorkspaceStorage,
-    ) -> Result<ProposalDetails, Refusal> {
+impl Workspace {
+    /// Returns a proposal over the current state, with everything that a decision needs except its plan.
+    pub fn proposal_details(&self, id: ProposalId) -> Result<ProposalDetails, Refusal> {
+        let Self { review, snapshot, bundles, storage, .. } = self;
         let unknown = || Refusal::new(RefusalCode::NotFound, format!("there is no proposal {id}"));
-        let proposal = self.state.queue.get(id).ok_or_else(unknown)?;
-        let stamp = self.state.stamp_of(id);
-        let mut opened = authority::proposals::open(&self.state.queue, snapshot, proposal, stamp)?;
-        opened.brief = self.brief(proposal, snapshot);
+        let proposal = review.state.queue.get(id).ok_or_else(unknown)?;
+        let stamp = review.state.stamp_of(id);
+        let mut opened = authority::proposals::open(&review.state.queue, snapshot, proposal, stamp)?;
+        opened.brief = review.brief(proposal, snapshot);
         name_authors(&mut opened.clashes, snapshot, storage)?;
         let guarded = guarded_in(proposal);
         for element in &mut opened.elements {

@@ -20,7 +20,7 @@ impl ProposalReview {
             if self.focus.is_none() {
                 self.comments_on_ui(ui, cx, None, typed);
             } else {
-                muted_ui(ui, cx.view.theme, "Comments on the focused element are shown with it.");
+                muted_ui(ui, cx.view.theme, "Comments on the selected change are shown with it.");
             }
             for comment in self.proposal().comments.iter().filter(|comment| comment.about.is_some()) {
                 let about = comment.about.as_ref().and_then(|about| self.element(about));

@@ -42,8 +42,6 @@ pub(crate) enum ReviewMessage {
     Blink,
     ShowPlan,
     SetLook(ProposalPresentation),
-    /// Main sent the proposal that the window shows.
-    Changed(Box<ProposalDetails>),
 }
 
 /// A response of main to a request of the reviewer.
@@ -136,16 +134,6 @@ impl ReviewFeature {
                     self.reveal.everything();
                 }
             }
-            ReviewMessage::Changed(details) => self.show_details(*details, ProposalResendReason::News, cx),
-        }
-    }
-
-    /// Opens a board that the proposal touches, with all of the proposal in view.
-    fn go_to_proposal(&mut self, cx: &ReviewContext<'_>) {
-        let Some(board) = self.first_board(cx.view.board) else { return };
-        if cx.view.workspace.snapshot.board(board).is_some() {
-            cx.act(WindowAction::OpenBoard(board));
-            self.reveal.everything();
         }
     }
 
@@ -270,26 +258,6 @@ impl ReviewFeature {
             ReviewReply::Reverted { result: Err(refusal), .. }
             | ReviewReply::History(Err(refusal))
             | ReviewReply::Done(Err(refusal)) => cx.act(WindowAction::Refuse(refusal)),
-        }
-    }
-
-    /// Shows a proposal as it is now.
-    fn show_details(
-        &mut self,
-        details: ProposalDetails,
-        arrival: ProposalResendReason,
-        cx: &ReviewContext<'_>,
-    ) {
-        if self.replace_details(details, arrival, cx) {
-            self.go_to_proposal(cx);
-        }
-        // Moving the camera of an empty board takes nothing away from view.
-        let snapshot = &cx.view.workspace.snapshot;
-        if cx.view.board.is_some_and(|board| snapshot.nodes_on(board).next().is_none()) {
-            self.reveal.everything();
-        }
-        if arrival != ProposalResendReason::News {
-            cx.act(WindowAction::DropNudges);
         }
     }
 

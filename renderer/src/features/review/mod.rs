@@ -36,12 +36,12 @@ pub(crate) mod words;
 
 pub(crate) use codes::codes_ui;
 pub(crate) use messages::{ReviewContext, ReviewMessage, ReviewReply};
-pub(crate) use opened::ProposalPresentation;
+pub(crate) use opened::{ProposalPresentation, ProposalResendReason};
 pub(crate) use proposed::ProposedWorkspace;
 
-use crate::replica::ReplicatedWorkspace;
+use crate::{replica::ReplicatedWorkspace, view::WindowAction};
 use canvas::Canvas;
-use opened::{ProposalResendReason, ProposalReview};
+use opened::ProposalReview;
 use shared_protocol::{
     BoardId, ProposalId, ProposalState, ProposalSubject,
     decisions::CloseProposal,
@@ -157,6 +157,35 @@ impl ReviewFeature {
 
     pub(crate) fn reset(&mut self) {
         *self = Self { generation: self.generation, ..Self::default() };
+    }
+
+    /// Shows a proposal as it is now.
+    pub(crate) fn show_details(
+        &mut self,
+        details: ProposalDetails,
+        arrival: ProposalResendReason,
+        cx: &ReviewContext<'_>,
+    ) {
+        if self.replace_details(details, arrival, cx) {
+            self.go_to_proposal(cx);
+        }
+        // Moving the camera of an empty board takes nothing away from view.
+        let snapshot = &cx.view.workspace.snapshot;
+        if cx.view.board.is_some_and(|board| snapshot.nodes_on(board).next().is_none()) {
+            self.reveal.everything();
+        }
+        if arrival != ProposalResendReason::News {
+            cx.act(WindowAction::DropNudges);
+        }
+    }
+
+    /// Opens a board that the proposal touches, with all of the proposal in view.
+    fn go_to_proposal(&mut self, cx: &ReviewContext<'_>) {
+        let Some(board) = self.first_board(cx.view.board) else { return };
+        if cx.view.workspace.snapshot.board(board).is_some() {
+            cx.act(WindowAction::OpenBoard(board));
+            self.reveal.everything();
+        }
     }
 
     /// Replaces the proposal in view, unless a person looks at another one. Returns whether a person has just opened it.

@@ -451,7 +451,7 @@ impl ProposalReview {
         changed
             .extend(gone.map(|element| (ElementChangeKind::Removed, format!("no longer {}", element.text))));
         if changed.is_empty() {
-            changed.push((ElementChangeKind::Changed, "same elements, new version".to_owned()));
+            changed.push((ElementChangeKind::Changed, "same changes, new version".to_owned()));
         }
         changed
     }

@@ -111,7 +111,7 @@ fn empty_ui(ui: &mut Ui, cx: &ReviewContext<'_>) {
             if !guarded && ui.button("Enable guarded mode").clicked() {
                 cx.act(WindowAction::request(SetAgentMode { mode: McpMode::Guarded }));
             }
-            if ui.button("Connect an agent").clicked() {
+            if ui.button("Connect an agent…").clicked() {
                 cx.act(CommandId::SetupGuide);
             }
         });

@@ -45,7 +45,7 @@ impl AuditFilter {
             Self::Decisions => "Decisions",
             Self::Proposals => "Proposals",
             Self::Trust => "Approvals and codes",
-            Self::Servers => "Servers and tool calls",
+            Self::Servers => "Managed servers and tool calls",
         }
     }
 
@@ -112,7 +112,7 @@ fn describe_event(entry: &AuditEntry) -> String {
         .approval
         .map_or_else(|| "a standing approval".to_owned(), |number| format!("standing approval {number}"));
     match entry.event {
-        E::Begin => format!("{agent} began {it}"),
+        E::Begin => format!("{agent} started {it}"),
         E::Submit => format!("{agent} submitted {it}"),
         E::Revise => format!("{agent} revised {it}"),
         E::Withdraw => format!("{agent} withdrew {it}"),
@@ -134,7 +134,7 @@ fn describe_event(entry: &AuditEntry) -> String {
         }
         E::Reject => format!("{by} rejected {it}"),
         E::Revert => format!("{by} reverted {it}"),
-        E::Refused => format!("A decision of {by} on {it} was refused"),
+        E::Refused => format!("{by}'s decision on {it} was refused"),
         E::Grant => format!("{by} granted {approval}"),
         E::Revoke => format!("{by} revoked {approval}"),
         E::Call => format!("{by} called a tool"),

@@ -37,7 +37,7 @@ impl ManagedServersPanel {
                 self.server_ui(ui, view, server, selected, now);
             }
             if view.managed_servers.servers.is_empty() {
-                muted_ui(ui, view.theme, "No servers yet.");
+                muted_ui(ui, view.theme, "No managed servers yet.");
             }
             for entry in view.managed_servers.unreadable.iter().take(MAX_LISTED_ROWS) {
                 unreadable_ui(ui, view, entry);
@@ -203,7 +203,7 @@ fn unreadable_ui(ui: &mut Ui, view: &FrameView<'_>, entry: &UnreadableServer) {
 pub(super) fn places_ui(ui: &mut Ui, view: &FrameView<'_>) {
     let managed_servers = view.managed_servers;
     for (what, place) in
-        [("Servers", &managed_servers.config_file), ("Secrets", &managed_servers.secrets_place)]
+        [("Managed servers", &managed_servers.config_file), ("Secrets", &managed_servers.secrets_place)]
     {
         if !place.is_empty() {
             let text =

@@ -148,7 +148,7 @@ impl ManagedServersPanel {
         egui::ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
             let text = "Draftboard can run MCP servers and offer their tools to connected agents. A new server is disabled, \
                         and agents cannot see its tools until you approve them.";
-            empty_state_ui(ui, view.theme, "No upstream servers yet", text);
+            empty_state_ui(ui, view.theme, "No managed servers yet", text);
             ui.add_space(6.0);
             ui.vertical_centered(|ui| {
                 for (way, words) in [

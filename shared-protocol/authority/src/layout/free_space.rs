@@ -165,7 +165,10 @@ fn push_neighbours(
                 continue;
             };
             if moved.len() > MAX_PUSHED_NODES {
-                return Err(Refusal::new(RefusalCode::LimitExceeded, "too many nodes would have to move"));
+                return Err(Refusal::new(
+                    RefusalCode::LimitExceeded,
+                    "there is no free space: too many nodes would move",
+                ));
             }
             draft.place(other, away)?;
             moved.push(other);

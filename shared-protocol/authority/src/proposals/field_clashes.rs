@@ -7,7 +7,7 @@ use shared_protocol::{
     Board, Change, Edge, Node, NodeId, PropKey, PropValue, Proposal, ProposalSubject,
     review::{FieldClash, MAX_CLASHES},
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The placeholder for a secret value.
 const MASK: &str = "••••••";
@@ -16,10 +16,19 @@ const MASK: &str = "••••••";
 /// changed them.
 pub fn field_clashes(snapshot: &Snapshot, proposal: &Proposal) -> Vec<FieldClash> {
     let mut fields: BTreeMap<(ProposalSubject, String), ThreeWayField> = BTreeMap::new();
+    let mut added: BTreeSet<ProposalSubject> = BTreeSet::new();
     let told = ConflictDescriber { snapshot };
     for change in &proposal.changes {
+        let subject = ProposalSubject::of_change(change);
+        // The workspace has no value for a field of an element that the proposal itself adds.
+        if adds_element(change) {
+            added.insert(subject.clone());
+        }
+        if added.contains(&subject) {
+            continue;
+        }
         for (field, found) in told.fields(change) {
-            let known = fields.entry((ProposalSubject::of_change(change), field));
+            let known = fields.entry((subject.clone(), field));
             // A later change of the same field starts from the proposal's own value, so only `proposed` is updated.
             known.and_modify(|known| known.proposed.clone_from(&found.proposed)).or_insert(found);
         }
@@ -30,6 +39,15 @@ pub fn field_clashes(snapshot: &Snapshot, proposal: &Proposal) -> Vec<FieldClash
         FieldClash { subject, name, field, before, now, proposed, by: None }
     };
     fields.into_iter().filter(|(_, field)| field.clashes).take(MAX_CLASHES).map(clash).collect()
+}
+
+fn adds_element(change: &Change) -> bool {
+    matches!(
+        change,
+        Change::Node { before: None, .. }
+            | Change::Edge { before: None, .. }
+            | Change::Board { before: None, .. }
+    )
 }
 
 /// Describes why a change conflicts, with names instead of ids.
@@ -192,7 +210,7 @@ impl ConflictDescriber<'_> {
             ("container".to_owned(), all(&|node| Some(name_of(self.snapshot, node.parent?)))),
         ];
         let keys = before.props.keys().chain(now.iter().flat_map(|node| node.props.keys()));
-        for key in keys.collect::<std::collections::BTreeSet<_>>() {
+        for key in keys.collect::<BTreeSet<_>>() {
             let value = |node: &Node| node.props.get(key).cloned();
             let three = (value(before), now.and_then(value), after.and_then(value));
             let clashes = three.0 != three.1;

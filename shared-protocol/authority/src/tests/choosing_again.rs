@@ -227,3 +227,14 @@ fn secrets_stay_secret_in_a_clash() {
     let text = format!("{told:?}");
     assert!(!text.contains("mine") && !text.contains("theirs"), "{text}");
 }
+
+#[test]
+fn an_added_element_has_no_clash() {
+    let mut room = Room::new();
+    room.propose("one", r#"{"addNode":{"board":"main","type":"notes/sticky","name":"fresh"}}"#).unwrap();
+    room.propose("one", r#"{"updateNode":{"node":"fresh","label":"Fresh"}}"#).unwrap();
+    let proposal = room.submit("one").unwrap();
+    let opened = open(&room.queue, &room.bench.state, room.get(proposal.id), 1).unwrap();
+    assert_eq!(opened.brief.counts.added, 1);
+    assert_eq!(opened.clashes, Vec::new());
+}

@@ -24,7 +24,7 @@ pub enum TraceLinkFileError {
     UnsupportedFormat(u32),
     #[error("links.json: the id {0} is used twice; remove one of the links")]
     DuplicateId(TraceLinkId),
-    #[error("links.json holds more than {MAX_LINKS} links")]
+    #[error("links.json contains more than {MAX_LINKS} links")]
     TooMany,
 }
 

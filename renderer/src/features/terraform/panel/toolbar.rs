@@ -76,7 +76,7 @@ pub(super) fn run_button_ui(ui: &mut Ui, cx: &TerraformContext<'_>, operation: T
 /// The program that runs, and the legend of the signs on the board.
 fn program_ui(ui: &mut Ui, view: &FrameView<'_>) {
     let (theme, wide) = (view.theme, ui.available_width());
-    let signs = RichText::new("Signs").small().color(theme.text_muted);
+    let signs = RichText::new("Legend").small().color(theme.text_muted);
     let program = match &view.terraform.program {
         Some(Ok(program)) if wide > 200.0 => Some(RichText::new(program).small().color(theme.text_subtle)),
         _ => None,
