@@ -187,6 +187,17 @@ pub struct ServerExit {
     pub signal: Option<i32>,
 }
 
+impl ServerExit {
+    /// The predicate of a sentence about the process.
+    pub fn describe(&self) -> String {
+        match (self.code, self.signal) {
+            (Some(code), _) => format!("exited with code {code}"),
+            (None, Some(signal)) => format!("was terminated by signal {signal}"),
+            (None, None) => "exited".to_owned(),
+        }
+    }
+}
+
 impl fmt::Display for ServerExit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.code, self.signal) {

@@ -117,6 +117,23 @@ pub struct TerraformFindingView {
     pub detail: String,
 }
 
+impl TerraformFindingView {
+    pub fn error(node: NodeId, prop: Option<&PropKey>, message: impl Into<String>) -> Self {
+        Self {
+            severity: ProblemSeverity::Error,
+            node: Some(node),
+            prop: prop.cloned(),
+            message: message.into(),
+            detail: String::new(),
+        }
+    }
+
+    pub fn warning(node: Option<NodeId>, message: impl Into<String>) -> Self {
+        let message = message.into();
+        Self { severity: ProblemSeverity::Warning, node, prop: None, message, detail: String::new() }
+    }
+}
+
 /// The Terraform state of all boards. Sent after changes, at most about twenty times a second.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -274,6 +291,18 @@ pub enum PlannedAction {
     Read,
 }
 
+impl PlannedAction {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Create => "create",
+            Self::Update => "update",
+            Self::Replace => "replace",
+            Self::Delete => "delete",
+            Self::Read => "read",
+        }
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TerraformRunView {
@@ -381,12 +410,17 @@ pub struct NodeCost {
     pub components: Vec<CostPart>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+/// The basis of a cost, from most to least certain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CostBasis {
+    /// All components have a price.
     Priced,
+    /// The resource is free.
     Free,
+    /// The cost depends on usage that is not specified.
     UsageBased,
+    /// A price or the cost model is missing.
     Unknown,
 }
 

@@ -1,8 +1,7 @@
 //! Redaction of a report before it is written. Others read a report, so everything that may be a user's text, path or secret
 //! is removed; the program's own words, names of its code and numbers remain.
 
-use shared_protocol::secret_names::looks_secret;
-use shared_protocol::text::truncate_bytes;
+use shared_protocol::{secret_names::looks_secret, text::truncate_bytes};
 use std::path::PathBuf;
 
 /// Bytes of one line; a longer one is cut.

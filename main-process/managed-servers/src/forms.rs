@@ -1,14 +1,13 @@
 //! Converts between forms that a person fills in and configurations of servers.
 
 use mcp_client::{
-    EnvVarConfig, HttpAuth, ManagedServerConfig, ManagedServerSource, ManagedServerTransport, McpPackageType,
-    Secret, ServerLimits, ServerPackage, ToolPolicy,
+    EnvVarConfig, HttpAuth, ManagedServerConfig, ManagedServerSource, ManagedServerTransport, Secret,
+    ServerLimits, ServerPackage,
 };
 use shared_protocol::{
     Refusal, RefusalCode,
     managed_servers::{
-        AuthForm, PackageKind, ServerForm, ServerLimitsForm, ToolCallPolicy, TypedSecret, VariableForm,
-        VariableValue,
+        AuthForm, PackageKind, ServerForm, ServerLimitsForm, TypedSecret, VariableForm, VariableValue,
     },
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,7 +25,7 @@ pub(super) fn config(
     let (auth, auth_is_secret) = auth(&form.auth, &mut secrets)?;
     let mut config = match form.kind {
         PackageKind::Http => ManagedServerConfig::http(&form.name, form.identifier.trim(), auth),
-        kind => ManagedServerConfig::stdio(&form.name, package_type(kind), form.identifier.trim()),
+        kind => ManagedServerConfig::stdio(&form.name, kind, form.identifier.trim()),
     };
     if let Some(before) = before {
         config.id = before.id;
@@ -126,7 +125,7 @@ pub(super) fn form(config: &ManagedServerConfig, set: &BTreeSet<String>) -> Serv
     };
     ServerForm {
         name: config.name.clone(),
-        kind: kind(config.package.package_type),
+        kind: config.package.package_type,
         identifier: config.package.identifier.clone(),
         runtime: config.package.runtime_hint.clone(),
         command: config.package.command.clone(),
@@ -155,15 +154,15 @@ pub(super) fn runs(config: &ManagedServerConfig) -> String {
     let ServerPackage { package_type, identifier, runtime_hint, command } = &config.package;
     let runtime = runtime_hint.as_deref();
     let mut words: Vec<&str> = match package_type {
-        McpPackageType::Http => return identifier.clone(),
-        McpPackageType::Npm => vec![runtime.unwrap_or("npx"), identifier],
-        McpPackageType::Pypi => {
+        PackageKind::Http => return identifier.clone(),
+        PackageKind::Npm => vec![runtime.unwrap_or("npx"), identifier],
+        PackageKind::Pypi => {
             let mut words = vec![runtime.unwrap_or("uvx"), identifier];
             words.extend(command.as_deref());
             words
         }
-        McpPackageType::Docker => vec![runtime.unwrap_or("docker"), "run", identifier],
-        McpPackageType::Binary => vec![identifier],
+        PackageKind::Docker => vec![runtime.unwrap_or("docker"), "run", identifier],
+        PackageKind::Binary => vec![identifier],
     };
     words.extend(config.args.iter().map(String::as_str));
     let quoted = words.iter().map(|word| match word.contains(char::is_whitespace) || word.is_empty() {
@@ -171,42 +170,6 @@ pub(super) fn runs(config: &ManagedServerConfig) -> String {
         false => (*word).to_owned(),
     });
     quoted.collect::<Vec<_>>().join(" ")
-}
-
-pub(super) fn kind(package_type: McpPackageType) -> PackageKind {
-    match package_type {
-        McpPackageType::Npm => PackageKind::Npm,
-        McpPackageType::Pypi => PackageKind::Pypi,
-        McpPackageType::Docker => PackageKind::Docker,
-        McpPackageType::Binary => PackageKind::Binary,
-        McpPackageType::Http => PackageKind::Http,
-    }
-}
-
-fn package_type(kind: PackageKind) -> McpPackageType {
-    match kind {
-        PackageKind::Npm => McpPackageType::Npm,
-        PackageKind::Pypi => McpPackageType::Pypi,
-        PackageKind::Docker => McpPackageType::Docker,
-        PackageKind::Binary => McpPackageType::Binary,
-        PackageKind::Http => McpPackageType::Http,
-    }
-}
-
-pub(super) fn policy(policy: ToolPolicy) -> ToolCallPolicy {
-    match policy {
-        ToolPolicy::Ask => ToolCallPolicy::Ask,
-        ToolPolicy::Allow => ToolCallPolicy::Allow,
-        ToolPolicy::Deny => ToolCallPolicy::Deny,
-    }
-}
-
-pub(super) fn tool_policy(policy: ToolCallPolicy) -> ToolPolicy {
-    match policy {
-        ToolCallPolicy::Ask => ToolPolicy::Ask,
-        ToolCallPolicy::Allow => ToolPolicy::Allow,
-        ToolCallPolicy::Deny => ToolPolicy::Deny,
-    }
 }
 
 fn limits(form: &ServerLimitsForm) -> ServerLimits {

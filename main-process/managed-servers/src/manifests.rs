@@ -1,8 +1,8 @@
 //! The folders of manifests, and the detection of changes in them.
 
 use super::{ManagedServerFolders, views};
-use mcp_client::{ManifestFolder, ManifestSource};
-use shared_protocol::managed_servers::ManifestBrief;
+use mcp_client::ManifestFolder;
+use shared_protocol::managed_servers::{ManifestBrief, ManifestOrigin};
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -17,9 +17,9 @@ const MAX_DEPTH: usize = 6;
 
 /// The user's own folder comes first: of two tools with one name the first counts.
 pub(super) fn folders(user: &ManagedServerFolders, workspace: Option<&Path>) -> Vec<ManifestFolder> {
-    let own = ManifestFolder { origin: ManifestSource::User, path: user.manifests() };
+    let own = ManifestFolder { origin: ManifestOrigin::User, path: user.manifests() };
     let shared = workspace
-        .map(|root| ManifestFolder { origin: ManifestSource::Workspace, path: root.join("manifests") })
+        .map(|root| ManifestFolder { origin: ManifestOrigin::Workspace, path: root.join("manifests") })
         .into_iter();
     std::iter::once(own).chain(shared).collect()
 }
@@ -64,7 +64,7 @@ fn collect(folder: &Path, depth: usize, found: &mut Vec<(PathBuf, u64, Option<Sy
 pub fn check(places: &[PathBuf]) -> Vec<ManifestBrief> {
     let folders: Vec<ManifestFolder> = places
         .iter()
-        .map(|place| ManifestFolder { origin: ManifestSource::User, path: place.to_owned() })
+        .map(|place| ManifestFolder { origin: ManifestOrigin::User, path: place.to_owned() })
         .collect();
     let reports = mcp_client::check_manifests(&folders).into_iter();
     reports

@@ -263,7 +263,7 @@ impl ManagedServerMsgHandler {
                 record.finish(result, responder).await;
             }
             ManagedServerDecisionCall::SetManifestPolicy(SetManifestPolicy { tool, policy }, responder) => {
-                let result = service.set_manifest_policy(&tool, forms::tool_policy(policy));
+                let result = service.set_manifest_policy(&tool, policy);
                 record.finish(result, responder).await;
             }
             ManagedServerDecisionCall::SetManifestSecret(decision, responder) => {
@@ -303,7 +303,6 @@ impl ManagedServerMsgHandler {
         let SetTool { server, tool, enabled, policy, idle_ms, total_ms } = decision;
         let id = self.find(&server)?;
         let mut config = self.config(id)?;
-        let policy = forms::tool_policy(policy);
         config.tools.insert(tool, ToolSettings { enabled, policy, idle_ms, total_ms });
         self.service().update(config)?;
         self.details(id).await
@@ -424,12 +423,12 @@ impl ManagedServerMsgHandler {
     fn policy(&self, exposed: &str) -> Result<ToolCallPolicy, Refusal> {
         let service = self.service();
         if let Ok(tool) = service.manifest_tool(exposed) {
-            return Ok(forms::policy(service.manifest_policy(&tool)));
+            return Ok(service.manifest_policy(&tool));
         }
         let tools =
             service.list().into_iter().flat_map(|config| service.tools(config.id)).collect::<Vec<_>>();
         let found = tools.iter().find(|tool| tool.exposed == exposed);
-        found.map(|tool| forms::policy(tool.policy)).ok_or_else(|| unknown_tool(exposed, &tools))
+        found.map(|tool| tool.policy).ok_or_else(|| unknown_tool(exposed, &tools))
     }
 
     /// Carries out a person's own call.

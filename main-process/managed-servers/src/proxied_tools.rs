@@ -1,10 +1,8 @@
 //! Proxied tools: tools of servers and manifests that agents may call, and the checks of each call. A person has approved each
 //! tool; its policy decides whether each call needs a person again. Every call is in the audit.
 
-use super::{AcceptedToolCall, RequestOrigin, forms, orders, publish::ManagedServerState, purpose};
-use mcp_client::{
-    CallProgress, ManagedServerTool, ManagedServersService, ManifestTool, ServerToolAnswer, ToolPolicy,
-};
+use super::{AcceptedToolCall, RequestOrigin, orders, publish::ManagedServerState, purpose};
+use mcp_client::{CallProgress, ManagedServerTool, ManagedServersService, ManifestTool, ServerToolAnswer};
 use mcp_server::{
     ActionOutputLine, ActionRequest, ActionResult, AgentCall, ForwardFuture, ProxiedTool, ProxiedTools,
     SurfaceTool as Offered, parse_wait_seconds,
@@ -37,7 +35,7 @@ pub(super) fn tools(
     let of_manifests = service
         .manifest_tools()
         .into_iter()
-        .filter(|tool| service.manifest_policy(tool) != ToolPolicy::Deny)
+        .filter(|tool| service.manifest_policy(tool) != ToolCallPolicy::Deny)
         .map(|tool| of_manifest(&tool));
     let now: BTreeMap<String, ProxiedTool> =
         of_servers.chain(of_manifests).map(|guest| (guest.name.clone(), guest)).collect();
@@ -111,7 +109,7 @@ struct CallableTool {
 fn find(service: &ManagedServersService, exposed: &str) -> Result<CallableTool, Refusal> {
     if let Ok(tool) = service.manifest_tool(exposed) {
         return Ok(CallableTool {
-            policy: forms::policy(service.manifest_policy(&tool)),
+            policy: service.manifest_policy(&tool),
             destructive: hint(tool.annotations.as_ref(), "destructiveHint") == Some(true),
             owner: ToolOwner::Manifest { path: tool.path.display().to_string() },
             hash: tool.hash.clone(),
@@ -126,7 +124,7 @@ fn find(service: &ManagedServersService, exposed: &str) -> Result<CallableTool, 
             .hint("list_upstreams lists the available tools."));
     };
     Ok(CallableTool {
-        policy: forms::policy(tool.policy),
+        policy: tool.policy,
         destructive: tool.destructive,
         hash: tool.hash,
         server: Some(tool.server),

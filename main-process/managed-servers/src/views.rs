@@ -3,18 +3,17 @@
 use super::forms;
 use mcp_client::{
     DefinitionDifference, ImportReport, ManagedServerConfig, ManagedServerStatus, ManagedServerTool,
-    ManagedServersService, ManifestFolder, ManifestReport, ManifestSource, ManifestTool, RegistryEntry,
-    ServerStartPhase, ToolApprovalState,
+    ManagedServersService, ManifestFolder, ManifestReport, ManifestTool, RegistryEntry, ToolApprovalState,
 };
-use shared_protocol::text::truncate_bytes;
 use shared_protocol::{
     Refusal, RefusalCode,
     managed_servers::{
         ImportedServerView, MAX_LOG_CHUNK_LINES, ManagedServersView, ManifestBrief, ManifestCredential,
-        ManifestFolderBrief, ManifestOrigin, ManifestToolBrief, RegistryOffer, RegistryServer, ServerBrief,
-        ServerDetails, ServerExit, ServerId, ServerImportPreview, ServerLogChunk, ServerState, StartPhase,
-        ToolApproval, ToolCallPolicy, ToolDefinitionChange, ToolView, UnreadableServer,
+        ManifestFolderBrief, ManifestToolBrief, RegistryOffer, RegistryServer, ServerBrief, ServerDetails,
+        ServerId, ServerImportPreview, ServerLogChunk, ServerState, ToolApproval, ToolCallPolicy,
+        ToolDefinitionChange, ToolView, UnreadableServer,
     },
+    text::truncate_bytes,
 };
 use std::{
     collections::{BTreeMap, BTreeSet, hash_map::DefaultHasher},
@@ -50,7 +49,7 @@ pub(super) fn view(
     });
     let tools: BTreeMap<String, _> =
         service.manifest_tools().into_iter().map(|tool| (tool.exposed.clone(), tool)).collect();
-    let policy = |tool: &ManifestTool| forms::policy(service.manifest_policy(tool));
+    let policy = |tool: &ManifestTool| service.manifest_policy(tool);
     ManagedServersView {
         problem: None,
         servers: service.list().iter().map(|config| brief(service, config)).collect(),
@@ -68,14 +67,7 @@ pub(super) fn view(
 }
 
 fn folder(folder: &ManifestFolder) -> ManifestFolderBrief {
-    ManifestFolderBrief { path: folder.path.display().to_string(), origin: origin(folder.origin) }
-}
-
-fn origin(origin: ManifestSource) -> ManifestOrigin {
-    match origin {
-        ManifestSource::User => ManifestOrigin::User,
-        ManifestSource::Workspace => ManifestOrigin::Workspace,
-    }
+    ManifestFolderBrief { path: folder.path.display().to_string(), origin: folder.origin }
 }
 
 pub(super) fn brief(service: &ManagedServersService, config: &ManagedServerConfig) -> ServerBrief {
@@ -103,11 +95,11 @@ pub(super) fn brief(service: &ManagedServersService, config: &ManagedServerConfi
         slug: config.slug.clone(),
         name: config.name.clone(),
         enabled: config.enabled,
-        kind: forms::kind(config.package.package_type),
+        kind: config.package.package_type,
         runs: forms::runs(config),
         state,
         reason,
-        exit: exit.map(|exit| ServerExit { code: exit.code, signal: exit.signal }),
+        exit: exit,
         last_lines,
         offered,
         tools: details.as_ref().map_or(0, |details| details.tools as u64),
@@ -142,11 +134,7 @@ fn state(status: &ManagedServerStatus) -> ServerState {
         ManagedServerStatus::Disabled => ServerState::Disabled,
         ManagedServerStatus::Stopped => ServerState::Stopped,
         ManagedServerStatus::Stopping => ServerState::Stopping,
-        ManagedServerStatus::Starting { phase } => ServerState::Starting(match phase {
-            ServerStartPhase::Credentials => StartPhase::Credentials,
-            ServerStartPhase::Installing => StartPhase::Installing,
-            ServerStartPhase::Connecting => StartPhase::Connecting,
-        }),
+        ManagedServerStatus::Starting { phase } => ServerState::Starting(*phase),
         ManagedServerStatus::Running { .. } => ServerState::Running,
         ManagedServerStatus::Backoff { attempt, retry_in_ms, .. } => {
             ServerState::Backoff { attempt: *attempt, retry_at: unix_millis().saturating_add(*retry_in_ms) }
@@ -199,7 +187,7 @@ fn tool(tool: &ManagedServerTool, config: &ManagedServerConfig) -> ToolView {
             }
         },
         enabled: tool.enabled,
-        policy: forms::policy(tool.policy),
+        policy: tool.policy,
         idle_ms: settings.and_then(|settings| settings.idle_ms),
         total_ms: settings.and_then(|settings| settings.total_ms),
     }
@@ -253,7 +241,7 @@ pub(super) fn manifest(
         tools: offered.chain(hidden).collect(),
         credentials: report.credentials.iter().map(credential).collect(),
         path: report.path.display().to_string(),
-        origin: origin(report.origin),
+        origin: report.origin,
         id: report.id,
         hash: report.hash,
         problem: report.problem,

@@ -105,7 +105,7 @@ async fn run_step(
     Err(PackageFetchFailure::Failed(classify_failure(
         step,
         &name,
-        &exit.to_string(),
+        &exit.describe(),
         &said,
         &log.last_lines_text(since),
     )))

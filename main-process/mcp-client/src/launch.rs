@@ -1,13 +1,10 @@
 //! Plans the launch of a server: the program for each package type, its environment, and the fetch steps before.
 //! Secrets go into the environment, never into arguments.
 
-use crate::{
-    config::{ManagedServerConfig, McpPackageType},
-    secrets::ResolvedSecrets,
-};
+use crate::{config::ManagedServerConfig, secrets::ResolvedSecrets};
 use processes::{Environment, ProgramLaunch, StdStream};
 use sha2::{Digest as _, Sha256};
-use shared_protocol::Refusal;
+use shared_protocol::{Refusal, managed_servers::PackageKind};
 use std::{
     ffi::{OsStr, OsString},
     os::unix::fs::PermissionsExt as _,
@@ -118,7 +115,7 @@ pub(crate) fn plan(
         &home.to_string_lossy(),
     ]));
     match package.package_type {
-        McpPackageType::Npm => {
+        PackageKind::Npm => {
             let npx = find("npx")?;
             let get = ["--yes", "--package", identifier, "--", "node", "--version"].map(str::to_owned);
             let mut arguments = ["--yes", "--offline", "--", identifier].map(str::to_owned).to_vec();
@@ -130,7 +127,7 @@ pub(crate) fn plan(
                 clear: None,
             })
         }
-        McpPackageType::Pypi => {
+        PackageKind::Pypi => {
             let name = package.command.clone().unwrap_or_else(|| distribution(identifier).to_owned());
             let uvx = match package.runtime_hint.as_deref() {
                 Some("venv") => None,
@@ -161,7 +158,7 @@ pub(crate) fn plan(
                 clear: None,
             })
         }
-        McpPackageType::Docker => {
+        PackageKind::Docker => {
             let docker = find(package.runtime_hint.as_deref().unwrap_or("docker"))?;
             let container = format!("draftboard-{}-{}", config.slug, uuid::Uuid::new_v4().simple());
             let mut arguments =
@@ -183,7 +180,7 @@ pub(crate) fn plan(
                 clear: Some(clear),
             })
         }
-        McpPackageType::Binary => {
+        PackageKind::Binary => {
             let program = match identifier.strip_prefix("~/") {
                 Some(rest) => executable(&home.join(rest))?,
                 None if identifier.contains('/') => executable(&folder.join(identifier))?,
@@ -196,7 +193,7 @@ pub(crate) fn plan(
                 clear: None,
             })
         }
-        McpPackageType::Http => {
+        PackageKind::Http => {
             Err(Refusal::validation("package", "An HTTP server is not started by Draftboard"))
         }
     }

@@ -21,20 +21,20 @@ mod service;
 mod status;
 mod tools;
 
-pub use actor::{CallProgress, ServerStartPhase};
+pub use actor::CallProgress;
 pub use call::ServerToolAnswer;
 pub use config::{
-    EnvVarConfig, HttpAuth, ManagedServerConfig, ManagedServerSource, ManagedServerTransport, McpPackageType,
-    ServerLimits, ServerPackage, ToolPolicy, ToolSettings, UnreadableConfigEntry,
+    EnvVarConfig, HttpAuth, ManagedServerConfig, ManagedServerSource, ManagedServerTransport, ServerLimits,
+    ServerPackage, ToolSettings, UnreadableConfigEntry,
 };
 pub use import::{ImportReport, ServerImport, import};
 pub use launch::inherited_environment;
 pub use manifest::{
-    DraftboardMethods, INTERNAL_METHODS, ManifestFolder, ManifestReport, ManifestSource, ManifestTool,
-    check_manifests, manifest_problems,
+    DraftboardMethods, INTERNAL_METHODS, ManifestFolder, ManifestReport, ManifestTool, check_manifests,
+    manifest_problems,
 };
 pub use registry::{RegistryEntry, RegistryLaunchOption, search_registry};
 pub use secrets::{FileSecrets, Keyring, MIN_SECRET_BYTES, Secret, SecretStore, best_secret_store};
 pub use service::{ManagedServersService, ManagedServersSetup, SERVER_BACKOFF};
-pub use status::{ManagedServerStatus, ServerProcessExit, ServerStatusDetails};
+pub use status::{ManagedServerStatus, ServerStatusDetails};
 pub use tools::{DefinitionDifference, ManagedServerTool, OfferedTool, ToolApprovalState, differences};

@@ -1,10 +1,11 @@
 //! A process of a server as its actor uses it: its pipes and its shutdown.
 
-use crate::{log::ServerLog, status::ServerProcessExit};
+use crate::log::ServerLog;
 use processes::{ProgramLaunch, ProgramSpawner, RunningProgram};
+use shared_protocol::managed_servers::ServerExit;
 use std::{
     io,
-    os::fd::AsFd as _,
+    os::{fd::AsFd as _, unix::process::ExitStatusExt as _},
     pin::Pin,
     sync::Arc,
     task::{Context, Poll, ready},
@@ -87,7 +88,7 @@ impl ServerProcess {
 
     /// Waits for the process to exit, then sends TERM, then kills it and all its children. Its input must already be
     /// closed.
-    pub(crate) async fn end(mut self, grace: Duration) -> io::Result<ServerProcessExit> {
+    pub(crate) async fn end(mut self, grace: Duration) -> io::Result<ServerExit> {
         let patience = MAX_EXIT_WAIT.min(grace / 4);
         if tokio::time::timeout(patience, self.wait_ended()).await.is_err() {
             if let Some(running) = &mut self.running {
@@ -99,7 +100,7 @@ impl ServerProcess {
     }
 
     /// Kills the remaining processes.
-    pub(crate) async fn finish(mut self) -> io::Result<ServerProcessExit> {
+    pub(crate) async fn finish(mut self) -> io::Result<ServerExit> {
         let Some(mut running) = self.running.take() else {
             return Err(io::Error::other("the process has already ended"));
         };
@@ -109,7 +110,7 @@ impl ServerProcess {
         if let Some(after) = self.after.take() {
             after.run().await;
         }
-        finished.map(Into::into)
+        finished.map(|status| ServerExit { code: status.code(), signal: status.signal() })
     }
 }
 

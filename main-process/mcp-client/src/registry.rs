@@ -2,7 +2,7 @@
 //! data and start nothing.
 
 use crate::{
-    config::{EnvVarConfig, HttpAuth, ManagedServerConfig, ManagedServerSource, McpPackageType},
+    config::{EnvVarConfig, HttpAuth, ManagedServerConfig, ManagedServerSource},
     durable,
     http::{HttpClient, percent_encode, read},
 };
@@ -11,7 +11,7 @@ use http::{Request, header};
 use http_body_util::Full;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use shared_protocol::Refusal;
+use shared_protocol::{Refusal, managed_servers::PackageKind};
 use std::{
     collections::{BTreeMap, btree_map::Entry},
     path::Path,
@@ -277,10 +277,10 @@ fn from_package(name: &str, package: &RegistryPackage) -> Option<RegistryLaunchO
         _ => package.identifier.clone(),
     };
     let (kind, identifier) = match package.registry_type.as_str() {
-        "npm" => (McpPackageType::Npm, pinned("@")),
-        "pypi" => (McpPackageType::Pypi, pinned("==")),
+        "npm" => (PackageKind::Npm, pinned("@")),
+        "pypi" => (PackageKind::Pypi, pinned("==")),
         "oci" => (
-            McpPackageType::Docker,
+            PackageKind::Docker,
             if package.identifier.rsplit('/').next()?.contains(':') {
                 package.identifier.clone()
             } else {

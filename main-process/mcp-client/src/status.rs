@@ -1,9 +1,10 @@
 //! The status of a server as the contract defines it.
 
-use crate::actor::ServerStartPhase;
 use serde::Serialize;
-use shared_protocol::Refusal;
-use std::{os::unix::process::ExitStatusExt as _, process::ExitStatus};
+use shared_protocol::{
+    Refusal,
+    managed_servers::{ServerExit, StartPhase},
+};
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
@@ -12,7 +13,7 @@ pub enum ManagedServerStatus {
     Disabled,
     Stopped,
     Starting {
-        phase: ServerStartPhase,
+        phase: StartPhase,
     },
     /// The server is shutting down, or failed and is being cleaned up.
     Stopping,
@@ -58,28 +59,5 @@ pub struct ServerStatusDetails {
     pub waiting: usize,
     pub last_failure: Option<Refusal>,
     /// The exit of its last process.
-    pub exit: Option<ServerProcessExit>,
-}
-
-/// The way in which the process of a server ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct ServerProcessExit {
-    pub code: Option<i32>,
-    pub signal: Option<i32>,
-}
-
-impl From<ExitStatus> for ServerProcessExit {
-    fn from(status: ExitStatus) -> Self {
-        Self { code: status.code(), signal: status.signal() }
-    }
-}
-
-impl std::fmt::Display for ServerProcessExit {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match (self.code, self.signal) {
-            (Some(code), _) => write!(formatter, "exited with code {code}"),
-            (None, Some(signal)) => write!(formatter, "was terminated by signal {signal}"),
-            (None, None) => write!(formatter, "exited"),
-        }
-    }
+    pub exit: Option<ServerExit>,
 }

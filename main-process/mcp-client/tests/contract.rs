@@ -7,7 +7,7 @@ mod common;
 use common::{McpServiceFixture, fixture};
 use mcp_client::{EnvVarConfig, ManagedServerConfig, ManagedServerStatus, Secret};
 use serde_json::json;
-use shared_protocol::RefusalCode;
+use shared_protocol::{RefusalCode, mcp_client::PackageKind};
 use uuid::Uuid;
 
 /// MC-T1, T2, T3, T4 and T9.
@@ -51,11 +51,7 @@ async fn a_server_is_started_used_and_stopped_and_its_status_is_true() {
 async fn a_failure_is_its_own_and_shutdown_leaves_nothing() {
     let bench = McpServiceFixture::new();
     let bad = bench.add(fixture("ends"));
-    let missing = bench.add(ManagedServerConfig::stdio(
-        "missing",
-        mcp_client::McpPackageType::Binary,
-        "/no/such/program",
-    ));
+    let missing = bench.add(ManagedServerConfig::stdio("missing", PackageKind::Binary, "/no/such/program"));
     let good = bench.running(fixture("plain")).await;
     let twin = bench.running(fixture("plain")).await;
     assert_eq!(bench.service.start(bad).await.unwrap_err().code, RefusalCode::ServiceUnavailable);

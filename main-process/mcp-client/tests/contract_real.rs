@@ -15,10 +15,13 @@ mod common;
 use common::{McpServiceFixture, node_server, python_server, serve};
 use mcp_client::{
     EnvVarConfig, HttpAuth, ManagedServerConfig, ManagedServerSource, ManagedServerStatus,
-    ManagedServersSetup, McpPackageType, Secret, ServerStartPhase,
+    ManagedServersSetup, Secret,
 };
 use serde_json::{Value, json};
-use shared_protocol::RefusalCode;
+use shared_protocol::{
+    RefusalCode,
+    managed_servers::{PackageKind, StartPhase},
+};
 use std::{
     path::{Path, PathBuf},
     process::Command,
@@ -280,7 +283,7 @@ async fn fetched_and_started(bench: &McpServiceFixture, config: ManagedServerCon
     let id = bench.add(config);
     let service = bench.service.clone();
     let starting = tokio::spawn(async move { service.start(id).await });
-    let installing = ManagedServerStatus::Starting { phase: ServerStartPhase::Installing };
+    let installing = ManagedServerStatus::Starting { phase: StartPhase::Installing };
     bench.until("it is being fetched", |service| service.status(id).as_ref() == Some(&installing)).await;
     match starting.await.unwrap() {
         Ok(()) => Some(id),
@@ -316,7 +319,7 @@ async fn an_npm_package_is_fetched_by_npx_and_started_without_the_network() {
     let (bench, _home) = at_home();
     let package = "@modelcontextprotocol/server-sequential-thinking";
     let identifier = format!("{package}@{}", version_of("@modelcontextprotocol/server-everything"));
-    let config = ManagedServerConfig::stdio("thinking", McpPackageType::Npm, &identifier);
+    let config = ManagedServerConfig::stdio("thinking", PackageKind::Npm, &identifier);
     let Some(id) = fetched_and_started(&bench, config).await else { return };
     bench.service.approve_all(id).unwrap();
     let thought =
@@ -339,7 +342,7 @@ async fn a_pypi_package_is_fetched_into_an_environment_of_its_own_and_started_th
     let (bench, _home) = at_home();
     let wanted = include_str!("servers/requirements.txt");
     let identifier = wanted.lines().find(|line| line.starts_with("mcp-server-time")).unwrap().trim();
-    let mut config = ManagedServerConfig::stdio("time", McpPackageType::Pypi, identifier);
+    let mut config = ManagedServerConfig::stdio("time", PackageKind::Pypi, identifier);
     config.package.runtime_hint = Some("venv".to_owned());
     config.args = vec!["--local-timezone=UTC".to_owned()];
     let Some(id) = fetched_and_started(&bench, config).await else { return };

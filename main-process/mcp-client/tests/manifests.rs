@@ -5,11 +5,12 @@
 mod common;
 
 use common::{McpServiceFixture, fixture};
-use mcp_client::{
-    ManagedServerConfig, ManifestFolder, ManifestReport, ManifestSource, Secret, ToolPolicy, ToolSettings,
-};
+use mcp_client::{ManagedServerConfig, ManifestFolder, ManifestReport, Secret, ToolSettings};
 use serde_json::{Value, json};
-use shared_protocol::{Refusal, RefusalCode};
+use shared_protocol::{
+    Refusal, RefusalCode,
+    managed_servers::{ManifestOrigin, ToolCallPolicy},
+};
 use std::{
     fs,
     io::{Read as _, Write as _},
@@ -44,8 +45,8 @@ impl Files {
     fn load(&self) -> Vec<ManifestReport> {
         let folder = |origin, name| ManifestFolder { origin, path: self.path(name) };
         self.bench.service.load_manifests(&[
-            folder(ManifestSource::User, "user"),
-            folder(ManifestSource::Workspace, "workspace"),
+            folder(ManifestOrigin::User, "user"),
+            folder(ManifestOrigin::Workspace, "workspace"),
         ])
     }
 
@@ -440,7 +441,8 @@ async fn an_upstream_tool_under_a_safer_name_and_schema() {
     let id = files.bench.running(fixture("plain")).await;
     let config = files.bench.service.get(id).unwrap();
     let tools =
-        [("echo".to_owned(), ToolSettings { policy: ToolPolicy::Deny, ..ToolSettings::default() })].into();
+        [("echo".to_owned(), ToolSettings { policy: ToolCallPolicy::Deny, ..ToolSettings::default() })]
+            .into();
     files.bench.service.update(ManagedServerConfig { tools, ..config }).unwrap();
     files.write("user/safer.json", &json!({"id": "safer", "implementation": {"type": "upstream", "server": "plain", "tools": {"greet": "echo"}},
         "tools": [{"name": "greet", "inputSchema": {"type": "object", "properties": {"text": {"enum": ["hello", "hi"]}}, "required": ["text"]}}]}));

@@ -2,8 +2,7 @@
 //! waits here. Kept in memory with limits; after a restart only the outcome text of the proposal remains.
 
 use serde_json::Value;
-use shared_protocol::text::truncate_bytes;
-use shared_protocol::{ProposalId, Refusal, RefusalCode};
+use shared_protocol::{ProposalId, Refusal, RefusalCode, text::truncate_bytes};
 use std::{
     collections::{BTreeMap, VecDeque},
     fmt,

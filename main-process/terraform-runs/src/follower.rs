@@ -1,7 +1,7 @@
 //! The follower of one run, and the outcome of a run.
 
 use shared_protocol::terraform::{
-    PlanCounts, TerraformOperation, TerraformRunId, TerraformRunLine, TerraformRunState,
+    PlanCounts, PlannedAction, TerraformOperation, TerraformRunId, TerraformRunLine, TerraformRunState,
 };
 use std::collections::BTreeMap;
 use terraform::run::{ResourceAction, RunEvent};
@@ -50,7 +50,7 @@ pub struct ResourceChange {
 pub(super) struct RunReport {
     complaints: Vec<(Option<String>, RunDiagnostic)>,
     /// The action on each address, and whether it succeeded.
-    changes: BTreeMap<String, (ResourceAction, bool)>,
+    changes: BTreeMap<String, (PlannedAction, bool)>,
 }
 
 impl RunReport {
@@ -62,12 +62,13 @@ impl RunReport {
                     let complaint = RunDiagnostic { is_error: said.is_error, summary, detail };
                     self.complaints.push((said.address.clone(), complaint));
                 }
-                RunEvent::Planned { address, action } => self.record_change(address, *action, true),
+                RunEvent::Planned { address, action } | RunEvent::Finished { address, action } => {
+                    self.record_change(address, *action, true);
+                }
                 // A change that starts and never finishes has failed.
                 RunEvent::Started { address, action } | RunEvent::Failed { address, action } => {
                     self.record_change(address, *action, false);
                 }
-                RunEvent::Finished { address, action } => self.record_change(address, *action, true),
                 _ => {}
             }
         }
@@ -75,7 +76,7 @@ impl RunReport {
 
     fn record_change(&mut self, address: &str, action: ResourceAction, success: bool) {
         let has_room = self.changes.len() < MAX_OUTCOME_ENTRIES || self.changes.contains_key(address);
-        if action != ResourceAction::Nothing && has_room {
+        if let Some(action) = action.planned().filter(|_| has_room) {
             self.changes.insert(address.to_owned(), (action, success));
         }
     }
@@ -91,7 +92,7 @@ impl RunReport {
             let mut errors = self.complaints.iter().filter(|(at, said)| said.is_error && about(at));
             errors.next().map(|(_, said)| said.summary.clone())
         };
-        let change = |(address, (action, success)): (&String, &(ResourceAction, bool))| ResourceChange {
+        let change = |(address, (action, success)): (&String, &(PlannedAction, bool))| ResourceChange {
             address: address.clone(),
             action: action.as_str(),
             success: *success,

@@ -6,10 +6,9 @@ use journal::Digest;
 use safe_fs::SafeFolder;
 use shared_protocol::{
     NodeId, Refusal, RefusalCode,
-    terraform::{PlanCounts, PlanView, PlannedAction},
+    terraform::{PlanChange, PlanCounts, PlanView, PlannedAction},
 };
 use std::{collections::BTreeMap, path::Path, sync::Arc};
-use terraform::run::TerraformPlan;
 
 /// The name that the crate `terraform` gives it.
 const PLAN_FILE: &str = "draftboard.tfplan";
@@ -24,7 +23,7 @@ pub(super) struct CurrentBoardPlan {
 
 impl CurrentBoardPlan {
     pub(super) fn new(
-        plan: &TerraformPlan,
+        changes: Vec<PlanChange>,
         counts: PlanCounts,
         draft: &GeneratedBoard,
     ) -> std::io::Result<Self> {
@@ -32,8 +31,8 @@ impl CurrentBoardPlan {
         Ok(Self {
             files: draft.generated.files.clone(),
             content,
-            view: views::plan(plan, draft.board.id, counts),
-            nodes: views::planned_actions(plan),
+            nodes: views::planned_actions(&changes),
+            view: PlanView { board: draft.board.id, counts, outdated: false, changes },
         })
     }
 

@@ -301,13 +301,12 @@ impl TerraformHandle {
         board: BoardId,
     ) -> Result<(TextsByPath, Vec<TerraformFindingView>), Refusal> {
         let draft = self.shared.drafts.draft(&self.workspace_inputs(snapshot)?, board)?;
-        Ok((draft.generated.files.clone(), views::findings(&draft)))
+        Ok((draft.generated.files.clone(), draft.generated.findings.clone()))
     }
 
     /// The costs of a board, for a reader with a state of its own.
     pub fn cost(&self, snapshot: &Snapshot, board: BoardId) -> Result<CostView, Refusal> {
-        let estimates = self.shared.estimates(&self.workspace_inputs(snapshot)?, board)?;
-        Ok(views::cost(&estimates, board, snapshot.revision()))
+        Ok(self.shared.estimates(&self.workspace_inputs(snapshot)?, board)?.view)
     }
 
     /// The difference in monthly costs of the touched nodes, as far as prices are known.
@@ -338,8 +337,7 @@ impl TerraformHandle {
                     Entry::Occupied(known) => known.into_mut(),
                     Entry::Vacant(place) => place.insert(ground.settings(board)?),
                 };
-                let cost =
-                    cost::estimate_one(state, id, settings, &book).and_then(|estimate| estimate.monthly);
+                let cost = cost::estimate_one(state, id, settings, &book).and_then(|cost| cost.monthly);
                 difference += sign * cost.unwrap_or(0.0);
             }
         }

@@ -27,11 +27,7 @@ use std::{
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
-use terraform::{
-    reach::ConfigurationGraph,
-    run::{TerraformPlan, fingerprint},
-    write,
-};
+use terraform::{reach::ConfigurationGraph, run::fingerprint, write};
 use workspace::time_and_seed;
 
 /// The age at which a plan expires.
@@ -201,13 +197,12 @@ impl SavedPlan {
     /// Takes the file that a run has written.
     pub(super) fn new(
         file: Arc<PlanFile>,
-        plan: &TerraformPlan,
+        mut changes: Vec<PlanChange>,
         counts: PlanCounts,
         binding: PlanInputs,
     ) -> Result<Self, String> {
         fs::set_permissions(&file.0, Permissions::from_mode(0o600)).map_err(|error| error.to_string())?;
         let digest = file.digest().ok_or("the plan file cannot be read")?;
-        let mut changes = views::changes(plan);
         if changes.len() > MAX_REQUEST_PLAN_CHANGES {
             return Err(format!(
                 "It changes {} resources, and at most {MAX_REQUEST_PLAN_CHANGES} can be reviewed here. Plan and apply \

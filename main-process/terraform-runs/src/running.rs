@@ -16,7 +16,10 @@ use shared_protocol::{
     Actor, Board, Refusal, RefusalCode,
     messages::ProblemSeverity,
     request::Responder,
-    terraform::{PlanCounts, TerraformOperation, TerraformRunId, TerraformRunState, TerraformRunView},
+    terraform::{
+        PlanChange, PlanCounts, PlannedAction, TerraformFindingView, TerraformOperation, TerraformRunId,
+        TerraformRunState, TerraformRunView,
+    },
 };
 use std::{
     collections::BTreeMap,
@@ -297,10 +300,10 @@ impl PreparedRun {
                 }
             }
         } else if plans {
-            let kept = site.runs.read_plan(program, &folder, &draft.generated).and_then(|plan| {
-                let counts = counts(&plan);
+            let kept = site.runs.read_plan(program, &folder, &draft.generated).and_then(|changes| {
+                let counts = counts(&changes);
                 let failed = |source| terraform::run::RunError::Files { path: folder.clone(), source };
-                CurrentBoardPlan::new(&plan, counts, draft).map_err(failed)
+                CurrentBoardPlan::new(changes, counts, draft).map_err(failed)
             });
             match kept {
                 Ok(plan) => site.keep_plan(draft.board.id, plan),
@@ -328,8 +331,9 @@ impl PreparedRun {
         let (site, draft) = (&self.site, &self.draft);
         let folder = draft.inputs.folder(&draft.board);
         let plan = site.runs.read_plan_file(program, (&folder, file.path()), &draft.generated);
-        let plan = plan.map_err(|error| error.to_string())?;
-        SavedPlan::new(Arc::clone(file), &plan, counts(&plan), binding)
+        let changes = plan.map_err(|error| error.to_string())?;
+        let counts = counts(&changes);
+        SavedPlan::new(Arc::clone(file), changes, counts, binding)
     }
 
     /// Records why the plan of a request failed.
@@ -398,25 +402,24 @@ fn gather(first: RunEvent, run: &TerraformRun) -> Vec<RunEvent> {
 }
 
 /// Counts as Terraform does: a replacement is one addition and one removal.
-fn counts(plan: &terraform::run::TerraformPlan) -> PlanCounts {
-    use terraform::run::ResourceAction;
+fn counts(changes: &[PlanChange]) -> PlanCounts {
     let mut counts = PlanCounts::default();
-    for change in &plan.changes {
+    for change in changes {
         match change.action {
-            ResourceAction::Create => counts.add += 1,
-            ResourceAction::Update => counts.change += 1,
-            ResourceAction::Delete => counts.remove += 1,
-            ResourceAction::Replace => {
+            PlannedAction::Create => counts.add += 1,
+            PlannedAction::Update => counts.change += 1,
+            PlannedAction::Delete => counts.remove += 1,
+            PlannedAction::Replace => {
                 counts.add += 1;
                 counts.remove += 1;
             }
-            ResourceAction::Read | ResourceAction::Nothing => {}
+            PlannedAction::Read => {}
         }
     }
     counts
 }
 
-fn is_error(finding: &terraform::TerraformFinding) -> bool {
+fn is_error(finding: &TerraformFindingView) -> bool {
     finding.severity == ProblemSeverity::Error
 }
 

@@ -9,7 +9,6 @@ use super::{
     request_plan,
     trial::{self, PlannedProposal, ProposalPlanReservation},
     user::TerraformUserFiles,
-    views,
     workspace_inputs::TerraformWorkspaceInputs,
 };
 use crossbeam_channel::{Receiver, Sender, bounded};
@@ -393,7 +392,7 @@ impl WorkspaceTerraform {
         }
         let view = &mut record.view;
         view.lines = record.lines.count();
-        view.summary = tracker.summary.map(views::counts);
+        view.summary = tracker.summary;
         view.progress = record
             .total
             .filter(|_| view.operation.needs_confirmation())
@@ -618,7 +617,7 @@ impl WorkspaceTerraformState {
 impl TrialRun {
     fn view(&self, run: &TerraformRunView) -> TrialPlanView {
         let PlannedProposal { proposal, version, hash, base: over } = self.proposal;
-        let complaints = self.tracker.diagnostics.iter().take(MAX_FINDINGS).map(views::diagnostic_finding);
+        let complaints = self.tracker.diagnostics.iter().take(MAX_FINDINGS).cloned();
         TrialPlanView {
             run: run.clone(),
             proposal,
@@ -644,13 +643,13 @@ impl BoardRuns {
         let drifted = self.tracker.drifted.iter().filter(|(node, _)| is_there(node));
         let planned = self.plan.as_ref().filter(|_| !self.is_plan_outdated).map(|plan| plan.nodes.clone());
         let findings: Vec<TerraformFindingView> =
-            self.tracker.diagnostics.iter().take(MAX_FINDINGS).map(views::diagnostic_finding).collect();
+            self.tracker.diagnostics.iter().take(MAX_FINDINGS).cloned().collect();
         BoardTerraformView {
             board: id,
             run: self.run.and_then(|run| runs.get(&run)).map(|record| record.view.clone()),
             statuses: statuses.collect(),
             planned: planned.unwrap_or_default().into_iter().filter(|(node, _)| is_there(node)).collect(),
-            drifted: drifted.filter_map(|(node, action)| Some((*node, views::action(*action)?))).collect(),
+            drifted: drifted.filter_map(|(node, action)| Some((*node, action.planned()?))).collect(),
             findings,
             plan: self.plan.as_ref().map_or(PlanState::None, |plan| match self.is_plan_outdated {
                 true => PlanState::Outdated(plan.view.counts),

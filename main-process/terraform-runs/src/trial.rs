@@ -225,7 +225,7 @@ impl ProposalTrial {
         scratch: &TrialFolder,
     ) -> Option<(Vec<PlanChange>, u64)> {
         match runs.read_plan(program, scratch.folder(), &self.starting.draft.generated) {
-            Ok(plan) => Some(bounded(views::changes(&plan))),
+            Ok(changes) => Some(bounded(changes)),
             Err(error) => {
                 self.starting.report_error(id, &error.to_string());
                 None

@@ -250,8 +250,7 @@ impl TerraformWorker {
             }
             TerraformRequest::EstimateCost(EstimateCost { board }, responder) => {
                 let estimates = self.link.shared.estimates(ground, board);
-                let view = |estimates| views::cost(&estimates, board, ground.snapshot.revision());
-                responder.send(estimates.map(view));
+                responder.send(estimates.map(|estimates| estimates.view));
             }
             TerraformRequest::ListMissingPrices(ListMissingPrices { board }, responder) => {
                 let estimates = self.link.shared.estimates(ground, board);
@@ -449,7 +448,7 @@ impl TerraformWorker {
             board,
             revision: ground.snapshot.revision(),
             files,
-            spans: views::spans(&draft),
+            spans: draft.generated.spans.clone(),
             findings: views::findings_of(&draft),
             secrets: missing_secrets(site, &draft),
             in_the_way: difference.in_the_way,

@@ -28,5 +28,5 @@ pub mod schema;
 pub mod settings;
 pub mod write;
 
-pub use generate::{GenerateInput, GeneratedHcl, HclGenerator, TerraformFinding};
+pub use generate::{GenerateInput, GeneratedHcl, HclGenerator};
 pub use settings::TerraformProjectSettings;

@@ -4,10 +4,11 @@
 mod common;
 
 use common::HclFixture;
-use shared_protocol::{NodeId, PropValue};
-use terraform::cost::{
-    BoardCostEstimate, CostEstimate, EstimateBasis, PriceBook, describe_missing, estimate,
+use shared_protocol::{
+    NodeId, PropValue,
+    terraform::{CostBasis, NodeCost},
 };
+use terraform::cost::{BoardCostEstimate, PriceBook, describe_missing, estimate};
 
 const BOOK: &str = r#"{"format":1,"currency":"EUR","prices":[
   {"provider":"azurerm","region":"westeurope","service":"Virtual Machines","sku":"Standard_B2s/Linux","unit":"hour","price":0.05,"source":"a made-up list","date":"2026-01-31"},
@@ -19,8 +20,8 @@ fn costs(bench: &HclFixture, book: &PriceBook) -> BoardCostEstimate {
     estimate(&bench.snapshot, bench.board, &bench.settings, book)
 }
 
-fn of(estimates: &BoardCostEstimate, node: NodeId) -> &CostEstimate {
-    estimates.nodes.iter().find(|estimate| estimate.node == node).unwrap()
+fn of(estimates: &BoardCostEstimate, node: NodeId) -> &NodeCost {
+    estimates.view.nodes.iter().find(|estimate| estimate.node == node).unwrap()
 }
 
 #[test]
@@ -45,28 +46,28 @@ fn what_is_known_is_summed_and_the_rest_is_said() {
     let vault = bench.add("azurerm/networking/firewall", "fw", Some(group), r#"{"name":"fw"}"#);
 
     let found = costs(&bench, &book);
-    assert_eq!(found.currency.as_deref(), Some("EUR"));
-    assert_eq!(of(&found, group).basis, EstimateBasis::Free);
+    assert_eq!(found.view.currency.as_deref(), Some("EUR"));
+    assert_eq!(of(&found, group).basis, CostBasis::Free);
     let vm = of(&found, machine);
-    assert_eq!(vm.basis, EstimateBasis::Priced);
+    assert_eq!(vm.basis, CostBasis::Priced);
     assert!((vm.monthly.unwrap() - (0.05 * 730.0 + 10.0)).abs() < 1e-9);
-    assert_eq!(vm.components[0].source.as_ref().unwrap().1, "2026-01-31");
-    assert_eq!((of(&found, store).basis, of(&found, store).monthly), (EstimateBasis::UsageBased, None));
-    assert_eq!((of(&found, vault).basis, of(&found, vault).monthly), (EstimateBasis::Unknown, None));
+    assert_eq!(vm.components[0].source.as_deref(), Some("a made-up list, 2026-01-31"));
+    assert_eq!((of(&found, store).basis, of(&found, store).monthly), (CostBasis::UsageBased, None));
+    assert_eq!((of(&found, vault).basis, of(&found, vault).monthly), (CostBasis::Unknown, None));
     assert_eq!(
-        (found.total.priced, found.total.free, found.total.usage_based, found.total.unknown),
+        (found.view.priced, found.view.free, found.view.usage_based, found.view.unknown),
         (1, 1, 1, 1)
     );
 
     bench.set(store, "usage_storage_gb", PropValue::from(1000));
     let found = costs(&bench, &book);
     // The number of operations is still unknown, so the total is not final; the known part is reported.
-    assert_eq!(of(&found, store).basis, EstimateBasis::UsageBased);
+    assert_eq!(of(&found, store).basis, CostBasis::UsageBased);
     assert!((of(&found, store).monthly.unwrap() - 20.0).abs() < 1e-9);
 
     bench.set(machine, "vm_size", PropValue::text("Standard_D2s_v5"));
     let found = costs(&bench, &book);
-    assert_eq!(of(&found, machine).basis, EstimateBasis::Unknown);
+    assert_eq!(of(&found, machine).basis, CostBasis::Unknown);
     assert!(describe_missing(&found).contains("Standard_D2s_v5/Linux"));
 }
 
@@ -81,14 +82,14 @@ fn a_template_lists_what_is_missing_and_can_be_filled_in() {
         .insert("region".to_owned(), PropValue::text("eu-west-1"));
     let address = bench.add("aws/compute/eip", "ip", None, "{}");
     let found = costs(&bench, &PriceBook::new());
-    assert_eq!(of(&found, address).basis, EstimateBasis::Unknown);
+    assert_eq!(of(&found, address).basis, CostBasis::Unknown);
     let filled = describe_missing(&found)
         .replace("\"price\": null", "\"price\": 0.005")
         .replace("\"source\": \"\"", "\"source\": \"a list\"")
         .replace("\"date\": \"\"", "\"date\": \"2026-02-01\"");
     let mut book = PriceBook::new();
     book.add("prices.json", &filled).unwrap();
-    assert_eq!(of(&costs(&bench, &book), address).basis, EstimateBasis::Priced);
+    assert_eq!(of(&costs(&bench, &book), address).basis, CostBasis::Priced);
 }
 
 #[test]

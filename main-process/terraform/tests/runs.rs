@@ -7,7 +7,7 @@ use common::{HclFixture, program};
 use processes::ProcessGroupSpawner;
 use shared_protocol::{
     NodeId, PropValue,
-    terraform::{DeploymentState, TerraformOperation},
+    terraform::{DeploymentState, PlanChange, PlannedAction, TerraformOperation},
 };
 use std::{
     path::Path,
@@ -17,8 +17,8 @@ use std::{
 use terraform::{
     GeneratedHcl,
     run::{
-        AttributeValue, ResourceAction, RunError, RunEvent, RunNodeTracker, RunRequest, TerraformProgram,
-        TerraformRun, TerraformRunner,
+        ResourceAction, RunError, RunEvent, RunNodeTracker, RunRequest, TerraformProgram, TerraformRun,
+        TerraformRunner,
     },
 };
 use test_support::{PATIENCE, processes as process_table, requirements::TERRAFORM, wait_until};
@@ -91,6 +91,10 @@ impl Site {
     }
 }
 
+fn action_of(plan: &[PlanChange], node: NodeId) -> Option<PlannedAction> {
+    plan.iter().find(|change| change.node == Some(node)).map(|change| change.action)
+}
+
 fn statuses(tracker: &RunNodeTracker, nodes: &[NodeId]) -> Vec<Option<DeploymentState>> {
     nodes.iter().map(|node| tracker.status(*node)).collect()
 }
@@ -111,7 +115,7 @@ fn a_whole_life() {
     assert_eq!(statuses(&tracker, &nodes), [Some(DeploymentState::Pending); 2]);
     let generated = site.write();
     let plan = site.runs.read_plan(&site.program, &site.files(), &generated).unwrap();
-    assert_eq!(plan.action_of(first), Some(ResourceAction::Create));
+    assert_eq!(action_of(&plan, first), Some(PlannedAction::Create));
 
     let (events, tracker) = site.succeed(TerraformOperation::ApplyPlan);
     assert_eq!(statuses(&tracker, &nodes), [Some(DeploymentState::Created); 2]);
@@ -127,13 +131,12 @@ fn a_whole_life() {
     site.succeed(TerraformOperation::Plan);
     let generated = site.write();
     let plan = site.runs.read_plan(&site.program, &site.files(), &generated).unwrap();
-    assert_eq!(plan.action_of(first), Some(ResourceAction::Update));
-    assert_eq!(plan.action_of(second), Some(ResourceAction::Replace));
-    let change = plan.changes.iter().find(|change| change.node == Some(first)).unwrap();
+    assert_eq!(action_of(&plan, first), Some(PlannedAction::Update));
+    assert_eq!(action_of(&plan, second), Some(PlannedAction::Replace));
+    let change = plan.iter().find(|change| change.node == Some(first)).unwrap();
     let input = change.attributes.iter().find(|attribute| attribute.path == "input").unwrap();
-    assert_eq!(input.before, AttributeValue::Value("one".into()));
-    assert_eq!(input.after, AttributeValue::Value("two".into()));
-    let change = plan.changes.iter().find(|change| change.node == Some(second)).unwrap();
+    assert_eq!((input.before.as_deref(), input.after.as_deref()), (Some("one"), Some("two")));
+    let change = plan.iter().find(|change| change.node == Some(second)).unwrap();
     assert!(change.attributes.iter().any(|attribute| attribute.forces_replacement), "{change:?}");
 
     site.succeed(TerraformOperation::Apply);
@@ -250,8 +253,8 @@ fn secrets_go_by_the_environment_and_are_masked() {
     assert!(matches!(events.last(), Some(RunEvent::Ended { success: true, .. })), "{events:?}");
     assert!(!format!("{events:?}").contains("hush-hush"));
     let plan = site.runs.read_plan(&site.program, &site.files(), &generated).unwrap();
-    let input = plan.changes[0].attributes.iter().find(|attribute| attribute.path == "input").unwrap();
-    assert_eq!(input.after, AttributeValue::Sensitive);
+    let input = plan[0].attributes.iter().find(|attribute| attribute.path == "input").unwrap();
+    assert_eq!(input.after.as_deref(), Some("(sensitive)"));
     assert!(!format!("{plan:?}").contains("hush-hush"));
     assert!(!std::fs::read_to_string(&run.log).unwrap().contains("hush-hush"));
 }

@@ -2,10 +2,10 @@
 //! of it is derived from one state, so an override applies again when its instance returns; none is dropped.
 
 use crate::{Snapshot, rules};
-use shared_protocol::text::truncate_chars;
 use shared_protocol::{
     BoardName, Node, NodeId, NodeName, OrphanReason, Override, OverrideKey, OverrideResolution,
-    OverrideScope, OverrideSelector, PropKey, PropValue, TypeDef, TypeId, registry::PartDef, v0::JsonPointer,
+    OverrideScope, OverrideSelector, PropKey, PropValue, TypeDef, TypeId, registry::PartDef,
+    text::truncate_chars, v0::JsonPointer,
 };
 use std::{collections::BTreeMap, sync::Arc};
 

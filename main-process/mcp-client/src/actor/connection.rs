@@ -6,12 +6,13 @@ use super::{
     session::{ServerSession, format_duration, list_tools},
     state::SharedServerState,
 };
-use crate::{config::ManagedServerConfig, process::ServerProcess, status::ServerProcessExit};
+use crate::{config::ManagedServerConfig, process::ServerProcess};
 use rmcp::{
     Peer, RoleClient,
     model::{ErrorCode, ProtocolVersion, SubscriptionFilter},
     service::{ServiceError, Subscription},
 };
+use shared_protocol::managed_servers::ServerExit;
 use std::{
     future::Future,
     io,
@@ -95,7 +96,7 @@ impl ServerConnection {
     }
 
     /// Ends the session and kills the process with its children. Returns the exit of the process, if there is one.
-    pub(super) async fn end(self, grace: Duration) -> Option<io::Result<ServerProcessExit>> {
+    pub(super) async fn end(self, grace: Duration) -> Option<io::Result<ServerExit>> {
         drop(self.serving);
         Some(self.process?.end(grace).await)
     }

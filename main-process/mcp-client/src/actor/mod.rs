@@ -13,7 +13,6 @@ mod state;
 pub(crate) use cancel::{StartCancellation, StartCanceller};
 pub use client::CallProgress;
 pub(crate) use session::{ServerSession, ToolDefinitions};
-pub use state::ServerStartPhase;
 pub(crate) use state::{ServerRunState, SharedServerState};
 
 use crate::{config::ManagedServerConfig, secrets::SecretStore};
@@ -347,7 +346,7 @@ impl ServerActor {
         if let Ok(exit) = exit {
             self.shared.record_exit(exit);
         }
-        Some(exit.map_or_else(|error| format!("could not be stopped: {error}"), |exit| exit.to_string()))
+        Some(exit.map_or_else(|error| format!("could not be stopped: {error}"), |exit| exit.describe()))
     }
 
     fn finish_stop(&mut self, waiting: Vec<ServerMsgReply>) {

@@ -6,7 +6,7 @@ use super::{
     connection::ServerConnection,
     era::LegacyServerMark,
     handshake::{CompletedHandshake, ProtocolEras, StartFailure, perform_handshake},
-    state::{ServerRunState, ServerStartPhase, SharedServerState},
+    state::{ServerRunState, SharedServerState},
 };
 use crate::{
     config::{HttpAuth, ManagedServerConfig, ManagedServerTransport},
@@ -24,7 +24,7 @@ use rmcp::{
         streamable_http_client::StreamableHttpClientTransportConfig,
     },
 };
-use shared_protocol::{Refusal, RefusalCode};
+use shared_protocol::{Refusal, RefusalCode, managed_servers::StartPhase};
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
 /// Runs the whole start. When it is cancelled, it returns after its processes have ended.
@@ -34,7 +34,7 @@ pub(super) async fn open(
     shared: &Arc<SharedServerState>,
     quit: &StartCancellation,
 ) -> Result<ServerConnection, StartFailure> {
-    shared.set(ServerRunState::Starting(ServerStartPhase::Credentials));
+    shared.set(ServerRunState::Starting(StartPhase::Credentials));
     let secrets = tokio::select! {
         secrets = credentials(config, surroundings) => secrets?,
         () = quit.cancelled() => return Err(StartFailure::Cancelled),
@@ -49,12 +49,12 @@ pub(super) async fn open(
     };
     match &config.transport {
         ManagedServerTransport::Http { url, auth } => {
-            shared.set(ServerRunState::Starting(ServerStartPhase::Connecting));
+            shared.set(ServerRunState::Starting(StartPhase::Connecting));
             start.connect(url, auth, &secrets).await
         }
         ManagedServerTransport::Stdio => {
             let plan = install(config, &secrets, surroundings, shared, quit).await?;
-            shared.set(ServerRunState::Starting(ServerStartPhase::Connecting));
+            shared.set(ServerRunState::Starting(StartPhase::Connecting));
             start.run(&plan).await
         }
     }
@@ -94,7 +94,7 @@ async fn install(
     let place = LaunchContext { environment: &surroundings.environment, data: &surroundings.data };
     let plan = launch::plan(config, secrets, &place).map_err(StartFailure::Permanent)?;
     if install::needs_install(&plan) {
-        shared.set(ServerRunState::Starting(ServerStartPhase::Installing));
+        shared.set(ServerRunState::Starting(StartPhase::Installing));
         let limit = config.limits.install();
         let installed = install::run(&plan, &surroundings.spawner, &shared.log, limit, quit).await;
         installed.map_err(|unfetched| match unfetched {
@@ -179,8 +179,8 @@ impl ServerStart<'_> {
                     shared.record_exit(exit);
                 }
                 let StartFailure::Exited(_) = refusal else { return Err(refusal) };
-                let how = exit
-                    .map_or_else(|error| format!("could not be reaped: {error}"), |exit| exit.to_string());
+                let how =
+                    exit.map_or_else(|error| format!("could not be reaped: {error}"), |exit| exit.describe());
                 let message = format!(
                     "{} {how} before the handshake completed.{}",
                     config.name,

@@ -1,28 +1,21 @@
 //! The state of a server as seen from outside its actor.
 
 use super::session::ServerSession;
-use crate::{log::ServerLog, status::ServerProcessExit};
-use serde::Serialize;
-use shared_protocol::Refusal;
+use crate::log::ServerLog;
+use shared_protocol::{
+    Refusal,
+    managed_servers::{ServerExit, StartPhase},
+};
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Instant,
 };
 use tokio::sync::watch;
 
-/// The phases of a start, in order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ServerStartPhase {
-    Credentials,
-    Installing,
-    Connecting,
-}
-
 #[derive(Clone)]
 pub(crate) enum ServerRunState {
     Stopped,
-    Starting(ServerStartPhase),
+    Starting(StartPhase),
     Connected(Arc<ServerSession>),
     /// Calls are refused, and a process may still run.
     Stopping,
@@ -41,7 +34,7 @@ pub(crate) enum ServerRunState {
 pub(crate) struct SharedServerState {
     state: Mutex<(ServerRunState, Option<Refusal>)>,
     /// The exit of its last process.
-    exit: Mutex<Option<ServerProcessExit>>,
+    exit: Mutex<Option<ServerExit>>,
     pub(crate) log: Arc<ServerLog>,
     changed: watch::Sender<u64>,
 }
@@ -72,11 +65,11 @@ impl SharedServerState {
         self.lock_state().1.clone()
     }
 
-    pub(crate) fn exit(&self) -> Option<ServerProcessExit> {
+    pub(crate) fn exit(&self) -> Option<ServerExit> {
         *self.exit.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn record_exit(&self, exit: ServerProcessExit) {
+    pub(crate) fn record_exit(&self, exit: ServerExit) {
         *self.exit.lock().unwrap_or_else(PoisonError::into_inner) = Some(exit);
     }
 

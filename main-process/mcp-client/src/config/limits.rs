@@ -1,6 +1,7 @@
 //! Time and size limits per server and per tool.
 
 use serde::{Deserialize, Serialize};
+use shared_protocol::managed_servers::ToolCallPolicy;
 use std::time::Duration;
 
 /// Limits in milliseconds or bytes.
@@ -76,23 +77,13 @@ impl ServerLimits {
 #[serde(default, deny_unknown_fields)]
 pub struct ToolSettings {
     pub enabled: bool,
-    pub policy: ToolPolicy,
+    pub policy: ToolCallPolicy,
     pub idle_ms: Option<u64>,
     pub total_ms: Option<u64>,
 }
 
 impl Default for ToolSettings {
     fn default() -> Self {
-        Self { enabled: true, policy: ToolPolicy::Ask, idle_ms: None, total_ms: None }
+        Self { enabled: true, policy: ToolCallPolicy::Ask, idle_ms: None, total_ms: None }
     }
-}
-
-/// The handling of a call by an agent.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ToolPolicy {
-    #[default]
-    Ask,
-    Allow,
-    Deny,
 }

@@ -5,7 +5,7 @@ mod limits;
 mod store;
 mod validate;
 
-pub use limits::{ServerLimits, ToolPolicy, ToolSettings};
+pub use limits::{ServerLimits, ToolSettings};
 pub(crate) use store::ServerConfigStore;
 pub use store::UnreadableConfigEntry;
 pub(crate) use validate::{check, is_slug, slug_for};
@@ -13,7 +13,7 @@ pub(crate) use validate::{check, is_slug, slug_for};
 use crate::secrets::secret_name;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use shared_protocol::Refusal;
+use shared_protocol::{Refusal, managed_servers::PackageKind};
 use std::{collections::BTreeMap, path::PathBuf};
 use uuid::Uuid;
 
@@ -73,23 +73,13 @@ pub enum ManagedServerSource {
 #[serde(deny_unknown_fields)]
 pub struct ServerPackage {
     #[serde(rename = "type")]
-    pub package_type: McpPackageType,
+    pub package_type: PackageKind,
     /// Such as `@scope/package@1.2.3`, `package==1.2.3`, `image:tag`, a program, or a URL.
     pub identifier: String,
     /// One of `npx`; `uvx` or `venv`; `docker` or `podman`.
     pub runtime_hint: Option<String>,
     /// The program inside a PyPI package when its name differs from the package.
     pub command: Option<String>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum McpPackageType {
-    Npm,
-    Pypi,
-    Docker,
-    Binary,
-    Http,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -167,7 +157,7 @@ impl EnvVarConfig {
 
 impl ManagedServerConfig {
     /// A local server over standard input and output.
-    pub fn stdio(name: &str, package_type: McpPackageType, identifier: &str) -> Self {
+    pub fn stdio(name: &str, package_type: PackageKind, identifier: &str) -> Self {
         let package = ServerPackage {
             package_type,
             identifier: identifier.to_owned(),
@@ -180,7 +170,7 @@ impl ManagedServerConfig {
     /// A server reached by URL.
     pub fn http(name: &str, url: &str, auth: HttpAuth) -> Self {
         let package = ServerPackage {
-            package_type: McpPackageType::Http,
+            package_type: PackageKind::Http,
             identifier: url.to_owned(),
             runtime_hint: None,
             command: None,

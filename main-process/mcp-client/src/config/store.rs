@@ -1,12 +1,12 @@
 //! The configuration file `upstreams.json`: servers and approved tool definitions. Every change is written to disk
 //! before it is visible in memory.
 
-use super::{ManagedServerConfig, ToolPolicy};
+use super::ManagedServerConfig;
 use crate::{durable, tools::ApprovedDefinition};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
-use shared_protocol::{Refusal, RefusalCode};
+use shared_protocol::{Refusal, RefusalCode, managed_servers::ToolCallPolicy};
 use std::{
     collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
@@ -38,7 +38,7 @@ struct ServerConfigFileText {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct ManifestToolSetting {
     hash: String,
-    policy: ToolPolicy,
+    policy: ToolCallPolicy,
 }
 
 /// An entry that cannot be parsed. It stays in the file unchanged.
@@ -177,7 +177,7 @@ impl ServerConfigStore {
     }
 
     /// Returns the policy of a manifest tool for this form of the file. Returns `None` when the file has changed.
-    pub(crate) fn manifest_policy(&self, tool: &str, hash: &str) -> Option<ToolPolicy> {
+    pub(crate) fn manifest_policy(&self, tool: &str, hash: &str) -> Option<ToolCallPolicy> {
         let contents = self.lock_contents();
         contents.manifest_tools.get(tool).filter(|setting| setting.hash == hash).map(|setting| setting.policy)
     }
@@ -186,7 +186,7 @@ impl ServerConfigStore {
         &self,
         tool: &str,
         hash: &str,
-        policy: ToolPolicy,
+        policy: ToolCallPolicy,
     ) -> Result<(), Refusal> {
         self.update(|contents| {
             let setting = ManifestToolSetting { hash: hash.to_owned(), policy };
@@ -309,11 +309,11 @@ fn read_entry(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::McpPackageType;
+    use shared_protocol::managed_servers::PackageKind;
     use std::os::unix::fs::PermissionsExt as _;
 
     fn server(slug: &str) -> ManagedServerConfig {
-        let mut config = ManagedServerConfig::stdio(slug, McpPackageType::Binary, "/bin/true");
+        let mut config = ManagedServerConfig::stdio(slug, PackageKind::Binary, "/bin/true");
         config.slug = slug.to_owned();
         config
     }

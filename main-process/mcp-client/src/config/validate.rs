@@ -1,7 +1,7 @@
 //! Validates configurations: the contract's rules, and rules that keep secrets out of unsafe places.
 
-use super::{EnvVarConfig, HttpAuth, ManagedServerConfig, ManagedServerTransport, McpPackageType, limits};
-use shared_protocol::Refusal;
+use super::{EnvVarConfig, HttpAuth, ManagedServerConfig, ManagedServerTransport, limits};
+use shared_protocol::{Refusal, managed_servers::PackageKind};
 
 const MAX_NAME_CHARS: usize = 100;
 const MAX_TEXT_BYTES: usize = 4_096;
@@ -40,17 +40,17 @@ fn check_package(config: &ManagedServerConfig) -> Result<(), Refusal> {
     }
     // The identifier becomes an argument of a package runner, so it must not look like an option.
     let plain = !identifier.starts_with('-') && !identifier.chars().any(|c| c.is_control());
-    let one_word = matches!(package.package_type, McpPackageType::Binary | McpPackageType::Http)
+    let one_word = matches!(package.package_type, PackageKind::Binary | PackageKind::Http)
         || !identifier.contains(char::is_whitespace);
     if !plain || !one_word || identifier.len() > MAX_TEXT_BYTES {
         let message = "The package identifier must be one name without spaces; put arguments into args";
         return Err(Refusal::validation("package.identifier", message));
     }
     let runners: &[&str] = match package.package_type {
-        McpPackageType::Npm => &["npx"],
-        McpPackageType::Pypi => &["uvx", "venv"],
-        McpPackageType::Docker => &["docker", "podman"],
-        McpPackageType::Binary | McpPackageType::Http => &[],
+        PackageKind::Npm => &["npx"],
+        PackageKind::Pypi => &["uvx", "venv"],
+        PackageKind::Docker => &["docker", "podman"],
+        PackageKind::Binary | PackageKind::Http => &[],
     };
     match package.runtime_hint.as_deref() {
         Some(hint) if !runners.contains(&hint) => {
@@ -65,7 +65,7 @@ fn check_package(config: &ManagedServerConfig) -> Result<(), Refusal> {
 }
 
 fn check_transport(config: &ManagedServerConfig) -> Result<(), Refusal> {
-    let over_http = config.package.package_type == McpPackageType::Http;
+    let over_http = config.package.package_type == PackageKind::Http;
     match &config.transport {
         ManagedServerTransport::Stdio if over_http => {
             Err(Refusal::validation("transport", "Transport required: an HTTP server needs a URL"))
@@ -218,7 +218,7 @@ mod tests {
     use shared_protocol::RefusalCode;
 
     fn binary() -> ManagedServerConfig {
-        ManagedServerConfig::stdio("Clock", McpPackageType::Binary, "/bin/clock")
+        ManagedServerConfig::stdio("Clock", PackageKind::Binary, "/bin/clock")
     }
 
     #[track_caller]
@@ -235,9 +235,9 @@ mod tests {
     fn each_rule_names_its_field() {
         assert_eq!(check(&binary()), Ok(()));
         refused(&ManagedServerConfig { name: "  ".to_owned(), ..binary() }, "name");
-        refused(&ManagedServerConfig::stdio("x", McpPackageType::Npm, " "), "package.identifier");
-        refused(&ManagedServerConfig::stdio("x", McpPackageType::Npm, "--evil"), "package.identifier");
-        refused(&ManagedServerConfig::stdio("x", McpPackageType::Npm, "one two"), "package.identifier");
+        refused(&ManagedServerConfig::stdio("x", PackageKind::Npm, " "), "package.identifier");
+        refused(&ManagedServerConfig::stdio("x", PackageKind::Npm, "--evil"), "package.identifier");
+        refused(&ManagedServerConfig::stdio("x", PackageKind::Npm, "one two"), "package.identifier");
         refused(
             &ManagedServerConfig {
                 transport: ManagedServerTransport::Stdio,

@@ -4,11 +4,11 @@
 mod exposed;
 
 use crate::{
-    config::{EnvVarConfig, HttpAuth, ManagedServerConfig, McpPackageType, check},
+    config::{EnvVarConfig, HttpAuth, ManagedServerConfig, check},
     secrets::{Secret, secret_name},
 };
 use serde_json::{Map, Value};
-use shared_protocol::Refusal;
+use shared_protocol::{Refusal, managed_servers::PackageKind};
 
 const MAX_IMPORT_BYTES: usize = 4 << 20;
 const MAX_IMPORT_DEPTH: usize = 100;
@@ -214,17 +214,17 @@ fn from_command(name: &str, command: &str, mut args: Vec<String>) -> Result<Serv
     };
     let config = match (runner, rest) {
         ("npx", [identifier, rest @ ..]) if !identifier.starts_with('-') => {
-            package(McpPackageType::Npm, identifier, rest)
+            package(PackageKind::Npm, identifier, rest)
         }
         ("uvx", [from, identifier, program, rest @ ..]) if from == "--from" => {
-            let mut config = package(McpPackageType::Pypi, identifier, rest);
+            let mut config = package(PackageKind::Pypi, identifier, rest);
             config.package.command = Some(program.clone());
             config
         }
         ("uvx", [identifier, rest @ ..]) if !identifier.starts_with('-') => {
-            package(McpPackageType::Pypi, &identifier.replacen('@', "==", 1).replace("==latest", ""), rest)
+            package(PackageKind::Pypi, &identifier.replacen('@', "==", 1).replace("==latest", ""), rest)
         }
-        _ => package(McpPackageType::Binary, command, args),
+        _ => package(PackageKind::Binary, command, args),
     };
     let mut notes = Vec::new();
     if args.iter().any(|argument| is_placeholder(argument)) {
@@ -323,7 +323,7 @@ mod tests {
         let config = &server.config;
         assert_eq!(
             (config.package.package_type, config.package.identifier.as_str()),
-            (McpPackageType::Npm, "@scope/github@1.0")
+            (PackageKind::Npm, "@scope/github@1.0")
         );
         assert_eq!(config.args, ["--all"]);
         assert!(!config.enabled);
@@ -343,12 +343,12 @@ mod tests {
         );
         assert_eq!(
             (code.config.package.package_type, code.config.package.identifier.as_str()),
-            (McpPackageType::Pypi, "mcp-server-time==2.0")
+            (PackageKind::Pypi, "mcp-server-time==2.0")
         );
         let settings = only(
             r#"{"mcp": {"servers": {"own": {"command": "/opt/own", "env": {"API_KEY": "${input:key}"}}}}}"#,
         );
-        assert_eq!(settings.config.package.package_type, McpPackageType::Binary);
+        assert_eq!(settings.config.package.package_type, PackageKind::Binary);
         assert!(settings.secrets.is_empty() && settings.notes[0].contains("API_KEY"), "{:?}", settings.notes);
         let project = only(
             r#"{"projects": {"/p": {"mcpServers": {"web": {"type": "http", "url": "https://example.org/mcp",

@@ -1,8 +1,8 @@
 //! Checks manifests without running anything, for `validate` and `manifest check`.
 
-use super::{DraftboardMethods, ManifestFolder, ManifestReport, ManifestSource, read_manifests};
+use super::{DraftboardMethods, ManifestFolder, ManifestReport, read_manifests};
 use serde_json::Value;
-use shared_protocol::{Refusal, RefusalCode};
+use shared_protocol::{Refusal, RefusalCode, managed_servers::ManifestOrigin};
 use std::path::Path;
 
 /// The methods that a manifest of the type `internal` can call.
@@ -30,7 +30,7 @@ pub fn check_manifests(folders: &[ManifestFolder]) -> Vec<ManifestReport> {
 
 /// The mistakes in a workspace's manifests: each file's path in the workspace, and the mistake.
 pub fn manifest_problems(root: &Path) -> Vec<(String, String)> {
-    let folder = ManifestFolder { origin: ManifestSource::Workspace, path: root.join("manifests") };
+    let folder = ManifestFolder { origin: ManifestOrigin::Workspace, path: root.join("manifests") };
     let mut problems = Vec::new();
     for report in check_manifests(&[folder]) {
         let file = report.path.strip_prefix(root).unwrap_or(&report.path).display().to_string();

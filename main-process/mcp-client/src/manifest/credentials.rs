@@ -1,15 +1,12 @@
 //! The credentials of a manifest, resolved for one call. The secret store holds them under the manifest's own name,
 //! as plain text or as a JSON object of fields.
 
-use super::{
-    folder::{ManifestFolder, ManifestSource},
-    format::CredentialSpec,
-};
+use super::{folder::ManifestFolder, format::CredentialSpec};
 use crate::secrets::{Redactor, Secret, SecretStore};
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
-use shared_protocol::Refusal;
+use shared_protocol::{Refusal, managed_servers::ManifestOrigin};
 use std::collections::BTreeMap;
 
 #[derive(Default)]
@@ -25,8 +22,8 @@ pub(crate) struct CredentialNamespace(String);
 impl CredentialNamespace {
     pub(super) fn new(folder: &ManifestFolder, id: &str) -> Self {
         match folder.origin {
-            ManifestSource::User => Self(format!("manifest/{id}")),
-            ManifestSource::Workspace => {
+            ManifestOrigin::User => Self(format!("manifest/{id}")),
+            ManifestOrigin::Workspace => {
                 let path = folder.path.canonicalize().unwrap_or_else(|_| folder.path.clone());
                 let place = Sha256::digest(path.as_os_str().as_encoded_bytes());
                 let place: String = place.iter().take(8).map(|byte| format!("{byte:02x}")).collect();

@@ -2,8 +2,8 @@
 
 use crate::durable;
 use safe_fs::SafeFolder;
-use serde::Serialize;
 use sha2::{Digest as _, Sha256};
+use shared_protocol::managed_servers::ManifestOrigin;
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -16,19 +16,9 @@ pub(super) const MAX_MANIFEST_FILES: usize = 256;
 const MAX_SCANNED_ENTRIES: usize = 4_096;
 const MAX_FOLDER_DEPTH: usize = 6;
 
-/// The source of a manifest.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ManifestSource {
-    /// The user's own folder, which is trusted.
-    User,
-    /// A workspace, possibly from another person: a person must approve the file.
-    Workspace,
-}
-
 #[derive(Debug, Clone)]
 pub struct ManifestFolder {
-    pub origin: ManifestSource,
+    pub origin: ManifestOrigin,
     pub path: PathBuf,
 }
 
@@ -44,10 +34,10 @@ pub(super) struct ManifestFiles {
 pub(super) fn files(ManifestFolder { origin, path: folder }: &ManifestFolder) -> ManifestFiles {
     let mut paths = Vec::new();
     match origin {
-        ManifestSource::User if folder.is_file() => paths.push(folder.to_owned()),
-        ManifestSource::User => collect(folder, 0, &mut paths),
+        ManifestOrigin::User if folder.is_file() => paths.push(folder.to_owned()),
+        ManifestOrigin::User => collect(folder, 0, &mut paths),
         // The user's own folder may be a link; a workspace folder may not.
-        ManifestSource::Workspace => match SafeFolder::open(folder) {
+        ManifestOrigin::Workspace => match SafeFolder::open(folder) {
             Ok(_) => collect(folder, 0, &mut paths),
             Err(error) if error.problem.is_missing() => {}
             Err(error) => {
@@ -61,10 +51,10 @@ pub(super) fn files(ManifestFolder { origin, path: folder }: &ManifestFolder) ->
     paths.truncate(MAX_MANIFEST_FILES);
     let files = paths.into_iter().map(|path| {
         let bytes = match origin {
-            ManifestSource::User => {
+            ManifestOrigin::User => {
                 durable::read(&path, MAX_MANIFEST_BYTES).map_err(|error| error.to_string())
             }
-            ManifestSource::Workspace => SafeFolder::parent_of(&path)
+            ManifestOrigin::Workspace => SafeFolder::parent_of(&path)
                 .and_then(|(folder, name)| folder.read(name, MAX_MANIFEST_BYTES))
                 .map(Some)
                 .map_err(|error| error.problem.to_string()),

@@ -12,7 +12,7 @@ mod template;
 pub(crate) use call::{ManifestCallDeps, ManifestCallOutcome};
 pub use check::{INTERNAL_METHODS, check_manifests, manifest_problems};
 pub(crate) use credentials::CredentialNamespace;
-pub use folder::{ManifestFolder, ManifestSource};
+pub use folder::ManifestFolder;
 
 use crate::tools::ToolSchema;
 use format::{
@@ -21,7 +21,7 @@ use format::{
 use serde::Serialize;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
-use shared_protocol::Refusal;
+use shared_protocol::{Refusal, managed_servers::ManifestOrigin};
 use std::{
     collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
@@ -43,7 +43,7 @@ pub trait DraftboardMethods: Send + Sync {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ManifestReport {
     pub path: PathBuf,
-    pub origin: ManifestSource,
+    pub origin: ManifestOrigin,
     pub id: Option<String>,
     /// SHA-256 of the file and of the program it runs. A person approves this hash.
     pub hash: Option<String>,
@@ -79,7 +79,7 @@ pub struct ManifestTool {
     pub annotations: Option<Value>,
     /// The file that declares the tool.
     pub path: PathBuf,
-    pub origin: ManifestSource,
+    pub origin: ManifestOrigin,
     /// A description of the call.
     pub does: String,
     /// The hash of the file. Decisions of a person about the tool apply only to this form of the file.
@@ -203,7 +203,7 @@ impl LoadedManifests {
             Err(problem) => return ManifestReport { problem: Some(problem), ..report },
         };
         let hash = hash_of(&bytes, &implementation);
-        report.needs_approval = origin == ManifestSource::Workspace && !reading.approved.contains(&hash);
+        report.needs_approval = origin == ManifestOrigin::Workspace && !reading.approved.contains(&hash);
         report.credentials = credentials::merge_requirements(
             &manifest.requires.credentials,
             manifest.tools.iter().flat_map(|tool| &tool.requires.credentials),
@@ -241,7 +241,7 @@ impl LoadedManifests {
 }
 
 impl ManifestReport {
-    fn new(path: PathBuf, origin: ManifestSource) -> Self {
+    fn new(path: PathBuf, origin: ManifestOrigin) -> Self {
         Self {
             path,
             origin,
@@ -345,7 +345,7 @@ fn hash_of(bytes: &[u8], implementation: &PreparedImplementation<'_>) -> String 
 struct ManifestFileContext<'a> {
     manifest: &'a ManifestText,
     path: &'a Path,
-    origin: ManifestSource,
+    origin: ManifestOrigin,
     hash: &'a str,
     keys: &'a CredentialNamespace,
 }

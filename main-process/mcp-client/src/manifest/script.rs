@@ -91,7 +91,7 @@ impl ScriptRun<'_> {
         }
         let exit = exit.map_err(|error| failed(error.to_string()))?;
         if exit.code != Some(0) {
-            return Err(failed(exit.to_string()));
+            return Err(failed(exit.describe()));
         }
         serde_json::from_slice(&bytes).map_err(|error| failed(format!("did not return JSON: {error}")))
     }

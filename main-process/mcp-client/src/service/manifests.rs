@@ -4,7 +4,6 @@ use super::ManagedServersService;
 use crate::{
     actor::CallProgress,
     call::ServerToolAnswer,
-    config::ToolPolicy,
     manifest::{
         CredentialNamespace, LoadedManifests, ManifestCallDeps, ManifestCallOutcome, ManifestContext,
         ManifestFolder, ManifestReport, ManifestTool,
@@ -12,7 +11,7 @@ use crate::{
     secrets::Secret,
 };
 use serde_json::Value;
-use shared_protocol::Refusal;
+use shared_protocol::{Refusal, managed_servers::ToolCallPolicy};
 use std::{
     path::PathBuf,
     sync::{Arc, PoisonError},
@@ -53,12 +52,12 @@ impl ManagedServersService {
 
     /// Returns the policy of a manifest tool. Read-only tools are allowed unless a person decided otherwise; a
     /// decision applies only to the form of the file at that time.
-    pub fn manifest_policy(&self, tool: &ManifestTool) -> ToolPolicy {
-        let usual = if tool.only_reads() { ToolPolicy::Allow } else { ToolPolicy::Ask };
+    pub fn manifest_policy(&self, tool: &ManifestTool) -> ToolCallPolicy {
+        let usual = if tool.only_reads() { ToolCallPolicy::Allow } else { ToolCallPolicy::Ask };
         self.store.manifest_policy(&tool.exposed, &tool.hash).unwrap_or(usual)
     }
 
-    pub fn set_manifest_policy(&self, exposed: &str, policy: ToolPolicy) -> Result<(), Refusal> {
+    pub fn set_manifest_policy(&self, exposed: &str, policy: ToolCallPolicy) -> Result<(), Refusal> {
         let tool = self.manifest_tool(exposed)?;
         self.store.set_manifest_policy(exposed, &tool.hash, policy)?;
         self.notify_changed();

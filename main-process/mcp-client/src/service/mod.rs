@@ -8,9 +8,7 @@ use crate::{
         ToolDefinitions,
     },
     call::{ServerToolAnswer, ServerToolCall},
-    config::{
-        self, ManagedServerConfig, ManagedServerSource, ServerConfigStore, ToolPolicy, UnreadableConfigEntry,
-    },
+    config::{self, ManagedServerConfig, ManagedServerSource, ServerConfigStore, UnreadableConfigEntry},
     launch::inherited_environment,
     manifest::{DraftboardMethods, LoadedManifests},
     secrets::{FileSecrets, Secret, SecretStore, secret_name},
@@ -22,7 +20,7 @@ use crate::{
 };
 use processes::{Backoff, ProcessGroupSpawner, ProgramSpawner};
 use serde_json::Value;
-use shared_protocol::Refusal;
+use shared_protocol::{Refusal, managed_servers::ToolCallPolicy};
 use std::{
     collections::{BTreeMap, BTreeSet},
     ffi::OsString,
@@ -343,11 +341,11 @@ impl ManagedServersService {
         let definitions = self.server_state(config.id)?.session()?.definitions();
         let definition = find_exposed(&definitions, &config, exposed)?;
         let settings = config.tools.get(definition.name());
-        let policy = settings.map_or(ToolPolicy::Ask, |settings| settings.policy);
+        let policy = settings.map_or(ToolCallPolicy::Ask, |settings| settings.policy);
         let seen = self.store.approved_definition(config.id, definition.name())?;
         let is_offered = seen.matches(definition)
             && settings.is_none_or(|settings| settings.enabled)
-            && policy != ToolPolicy::Deny;
+            && policy != ToolCallPolicy::Deny;
         let says = definition.part("annotations").and_then(|hints| hints.get("destructiveHint"));
         is_offered.then(|| OfferedTool {
             server: config.id,

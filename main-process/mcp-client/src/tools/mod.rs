@@ -10,9 +10,10 @@ pub use difference::{DefinitionDifference, differences};
 pub(crate) use name::{exposed_name, split_exposed_name};
 pub(crate) use schema::ToolSchema;
 
-use crate::config::{ManagedServerConfig, ToolPolicy};
+use crate::config::ManagedServerConfig;
 use serde::Serialize;
 use serde_json::Value;
+use shared_protocol::managed_servers::ToolCallPolicy;
 use std::{collections::BTreeMap, sync::Arc};
 use uuid::Uuid;
 
@@ -49,7 +50,7 @@ pub struct ManagedServerTool {
     pub hash: String,
     pub approval: ToolApprovalState,
     pub enabled: bool,
-    pub policy: ToolPolicy,
+    pub policy: ToolCallPolicy,
 }
 
 /// The facts about an offered tool that forwarding a call requires, without its definition.
@@ -58,7 +59,7 @@ pub struct OfferedTool {
     pub server: Uuid,
     /// The display name of the server.
     pub server_name: String,
-    pub policy: ToolPolicy,
+    pub policy: ToolCallPolicy,
     /// The tool claims to be destructive.
     pub destructive: bool,
     /// SHA-256 of the definition; see [`ToolApprovalState`].
@@ -105,6 +106,6 @@ impl ManagedServerTool {
 
     /// Returns whether agents can see and call the tool.
     pub fn is_offered(&self) -> bool {
-        self.enabled && self.approval == ToolApprovalState::Approved && self.policy != ToolPolicy::Deny
+        self.enabled && self.approval == ToolApprovalState::Approved && self.policy != ToolCallPolicy::Deny
     }
 }

@@ -9,12 +9,12 @@
 )]
 
 use mcp_client::{
-    ManagedServerConfig, ManagedServerStatus, ManagedServersService, ManagedServersSetup, McpPackageType,
+    ManagedServerConfig, ManagedServerStatus, ManagedServersService, ManagedServersSetup,
     inherited_environment,
 };
 use processes::Backoff;
 use serde_json::Value;
-use shared_protocol::Refusal;
+use shared_protocol::{Refusal, mcp_client::PackageKind};
 use std::{
     ffi::OsString,
     net::TcpStream,
@@ -155,7 +155,7 @@ pub fn processes_with(variable: &str) -> Vec<String> {
 
 pub fn fixture(mode: &str) -> ManagedServerConfig {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/server.py");
-    let mut config = ManagedServerConfig::stdio(mode, McpPackageType::Binary, python_interpreter());
+    let mut config = ManagedServerConfig::stdio(mode, PackageKind::Binary, python_interpreter());
     config.args = vec![script.to_string_lossy().into_owned(), mode.to_owned()];
     config.limits.grace_ms = 400;
     config.limits.handshake_ms = 120_000;
@@ -173,7 +173,7 @@ pub fn python_server(folder: &Path, name: &str, arguments: &[&str]) -> ManagedSe
 }
 
 fn installed(name: &str, program: &Path, arguments: &[&str]) -> ManagedServerConfig {
-    let mut config = ManagedServerConfig::stdio(name, McpPackageType::Binary, &program.to_string_lossy());
+    let mut config = ManagedServerConfig::stdio(name, PackageKind::Binary, &program.to_string_lossy());
     config.args = arguments.iter().map(|&argument| argument.to_owned()).collect();
     config
 }

@@ -5,11 +5,11 @@ use crate::escape::escape_hidden;
 use crate::{AgentWorkspaceView, escape, tools::shape};
 use authority::overrides::locator_of;
 use serde_json::{Map, Value, json};
-use shared_protocol::secret_names::looks_secret;
 use shared_protocol::{
     Override, OverrideKey, OverrideResolution, OverrideScope, PropKey, TypeDef, TypeId,
     overrides::to_file,
     preview_sessions::{PreviewSessionStatus, PreviewSessionView, PreviewTarget, SelectedInstance},
+    secret_names::looks_secret,
 };
 
 use std::collections::BTreeMap;

@@ -6,8 +6,7 @@ use crate::{AgentWorkspaceView, escape::escape_hidden_json};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use shared_protocol::secret_names::looks_secret;
-use shared_protocol::{Edge, Node, NodeId, OverrideKey, PropKey, TypeDef};
+use shared_protocol::{Edge, Node, NodeId, OverrideKey, PropKey, TypeDef, secret_names::looks_secret};
 use std::{borrow::Cow, collections::BTreeMap};
 
 pub(crate) const REDACTED: &str = "[redacted]";

@@ -10,11 +10,11 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use shared_protocol::{
-    Board, BoardKind, Node, NodeId,
+    Board, BoardKind, Node, NodeId, Refusal, RefusalCode,
     messages::ProblemSeverity,
+    secret_names::looks_secret,
     terraform::{CostView, NodeCost, TerraformFindingView},
 };
-use shared_protocol::{Refusal, RefusalCode, secret_names::looks_secret};
 use std::{collections::BTreeMap, sync::Arc};
 
 /// Returns the named or default board when it is an infrastructure board.

@@ -10,10 +10,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use shared_protocol::{
-    BoardId, BoardKind, ElementId,
+    BoardId, BoardKind, ElementId, Refusal,
     messages::{BoardProblem, ProblemSeverity},
+    secret_names::looks_secret,
 };
-use shared_protocol::{Refusal, secret_names::looks_secret};
 use std::collections::BTreeSet;
 
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -8,7 +8,7 @@
     reason = "each test uses its part"
 )]
 
-use ::terraform::{GenerateInput, HclGenerator, TerraformFinding, TerraformProjectSettings};
+use ::terraform::{GenerateInput, HclGenerator, TerraformProjectSettings};
 use authority::{
     Snapshot, TypeRegistry, decide,
     proposals::{AgentCallOutcome, AgentRequest, CallingClient, ReviewQueue},
@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 use shared_protocol::{
     Actor, ActorKind, BoardId, Command, NodeId, ProposalId, Refusal, Revision,
     mcp::McpMode,
-    messages::{Patch, Presence, ProblemSeverity, WorkspaceStatus},
+    messages::{Patch, Presence, WorkspaceStatus},
     proposal::{ProposedAction, ReviewVerdict},
     terraform,
 };
@@ -262,14 +262,7 @@ impl AgentWorkbench for AgentWorkbenchFixture {
         let settings = TerraformProjectSettings::default();
         let input = GenerateInput { snapshot: &workspace.snapshot, board, settings: &settings };
         let made = HclGenerator::new().generate(&input);
-        let finding = |found: TerraformFinding| terraform::TerraformFindingView {
-            severity: ProblemSeverity::Error,
-            node: found.node,
-            prop: found.prop,
-            message: found.message,
-            detail: String::new(),
-        };
-        Ok(BoardHcl { files: made.files, findings: made.findings.into_iter().map(finding).collect() })
+        Ok(BoardHcl { files: made.files, findings: made.findings })
     }
 
     fn cost(&self, workspace: &AgentWorkspaceView, board: BoardId) -> Result<terraform::CostView, Refusal> {

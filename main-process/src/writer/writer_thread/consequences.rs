@@ -8,7 +8,6 @@ use crate::{
 };
 use authority::{Snapshot, boards_touched, proposals::ProposalOverlay, unified_diff};
 use bundles::Bundles;
-use shared_protocol::text::truncate_bytes;
 use shared_protocol::{
     Board, BoardKind, Change, Proposal, ProposalSubject, Refusal,
     proposal::ContentHash,
@@ -17,6 +16,7 @@ use shared_protocol::{
         ProposalConsequences, TouchedPage,
     },
     terraform::CostView,
+    text::truncate_bytes,
     trace_link::{TraceLinkEnd, TraceLinksView},
 };
 use std::{collections::BTreeSet, sync::Arc};

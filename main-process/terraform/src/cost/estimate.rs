@@ -7,82 +7,27 @@ use serde_json::json;
 use shared_protocol::{
     BoardId, Node, NodeId, PropKey, PropValue, TypeDef,
     registry::{CostComponent, PropKind, PropRole},
+    terraform::{CostBasis, CostPart, CostView, NodeCost},
 };
 use std::collections::{BTreeMap, BTreeSet};
 
 const HOURS_PER_MONTH: f64 = 730.0;
 
-/// The basis of an estimate, from most to least certain.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum EstimateBasis {
-    /// All components have a price.
-    Priced,
-    /// The resource is free.
-    Free,
-    /// The cost depends on usage that is not specified.
-    UsageBased,
-    /// A price or the cost model is missing.
-    Unknown,
-}
-
-impl EstimateBasis {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Priced => "priced",
-            Self::Free => "free",
-            Self::UsageBased => "usage-based",
-            Self::Unknown => "unknown",
-        }
-    }
-}
-
-#[derive(Debug, Clone, PartialEq)]
-pub struct ComponentEstimate {
-    pub label: String,
-    pub basis: EstimateBasis,
-    /// Monthly cost; `None` unless priced.
-    pub monthly: Option<f64>,
-    /// The source and date of the price.
-    pub source: Option<(String, String)>,
-    /// The price book entry that this component needs.
-    pub price_key: PriceKey,
-}
-
 /// The key of a price book entry.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct PriceKey {
-    pub provider: String,
-    pub region: String,
-    pub service: String,
-    pub sku: String,
-    pub unit: String,
+struct PriceKey {
+    provider: String,
+    region: String,
+    service: String,
+    sku: String,
+    unit: String,
 }
 
-#[derive(Debug, Clone, PartialEq)]
-pub struct CostEstimate {
-    pub node: NodeId,
-    pub basis: EstimateBasis,
-    /// Monthly cost of the priced components; `None` when there is none.
-    pub monthly: Option<f64>,
-    pub components: Vec<ComponentEstimate>,
-}
-
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct CostTotal {
-    /// The sum of all known costs.
-    pub monthly: f64,
-    pub priced: usize,
-    pub free: usize,
-    pub usage_based: usize,
-    pub unknown: usize,
-}
-
+/// The cost of a board, and the prices that it lacks.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BoardCostEstimate {
-    /// `None` while no price is known.
-    pub currency: Option<String>,
-    pub nodes: Vec<CostEstimate>,
-    pub total: CostTotal,
+    pub view: CostView,
+    missing: BTreeSet<PriceKey>,
 }
 
 /// Estimates the monthly cost of a board.
@@ -92,26 +37,30 @@ pub fn estimate(
     settings: &TerraformProjectSettings,
     book: &PriceBook,
 ) -> BoardCostEstimate {
-    let mut nodes: Vec<CostEstimate> = snapshot
+    let mut missing = BTreeSet::new();
+    let mut nodes: Vec<NodeCost> = snapshot
         .nodes_on(board)
         .filter_map(|node| {
             let def = snapshot.type_of(node)?;
             def.terraform_types().next()?;
-            Some(estimate_resource(snapshot, def, node, settings, book))
+            Some(estimate_resource(snapshot, def, node, settings, book, &mut missing))
         })
         .collect();
-    nodes.sort_by_key(|estimate| estimate.node);
-    let mut total = CostTotal::default();
-    for estimate in &nodes {
-        total.monthly += estimate.monthly.unwrap_or(0.0);
-        match estimate.basis {
-            EstimateBasis::Priced => total.priced += 1,
-            EstimateBasis::Free => total.free += 1,
-            EstimateBasis::UsageBased => total.usage_based += 1,
-            EstimateBasis::Unknown => total.unknown += 1,
-        }
-    }
-    BoardCostEstimate { currency: book.currency().map(str::to_owned), nodes, total }
+    nodes.sort_by_key(|cost| cost.node);
+    let known: Vec<f64> = nodes.iter().filter_map(|cost| cost.monthly).collect();
+    let count = |basis| nodes.iter().filter(|cost| cost.basis == basis).count() as u64;
+    let view = CostView {
+        board,
+        revision: snapshot.revision(),
+        currency: book.currency().map(str::to_owned),
+        monthly: (!known.is_empty()).then(|| known.iter().sum()),
+        priced: count(CostBasis::Priced),
+        free: count(CostBasis::Free),
+        usage_based: count(CostBasis::UsageBased),
+        unknown: count(CostBasis::Unknown),
+        nodes,
+    };
+    BoardCostEstimate { view, missing }
 }
 
 /// Estimates the cost of one node; `None` when it is not a resource.
@@ -120,11 +69,11 @@ pub fn estimate_one(
     node: NodeId,
     settings: &TerraformProjectSettings,
     book: &PriceBook,
-) -> Option<CostEstimate> {
+) -> Option<NodeCost> {
     let node = snapshot.node(node)?;
     let def = snapshot.type_of(node)?;
     def.terraform_types().next()?;
-    Some(estimate_resource(snapshot, def, node, settings, book))
+    Some(estimate_resource(snapshot, def, node, settings, book, &mut BTreeSet::new()))
 }
 
 fn estimate_resource(
@@ -133,28 +82,36 @@ fn estimate_resource(
     node: &Node,
     settings: &TerraformProjectSettings,
     book: &PriceBook,
-) -> CostEstimate {
-    let none = |basis| CostEstimate { node: node.id, basis, monthly: None, components: Vec::new() };
-    let Some(model) = &def.cost else { return none(EstimateBasis::Unknown) };
+    missing: &mut BTreeSet<PriceKey>,
+) -> NodeCost {
+    let none = |basis| NodeCost { node: node.id, basis, monthly: None, components: Vec::new() };
+    let Some(model) = &def.cost else { return none(CostBasis::Unknown) };
     if model.free {
-        return CostEstimate { monthly: Some(0.0), ..none(EstimateBasis::Free) };
+        return NodeCost { monthly: Some(0.0), ..none(CostBasis::Free) };
     }
     let applies = |component: &&CostComponent| {
         component.when.as_ref().is_none_or(|when| condition_holds(def, node, when))
     };
     let region = region_of(snapshot, node, settings);
     let provider = def.id.as_str().split('/').next().unwrap_or_default();
-    let components: Vec<ComponentEstimate> = model
+    let components: Vec<CostPart> = model
         .components
         .iter()
         .filter(applies)
-        .map(|component| price_component(snapshot, def, node, component, (provider, region.as_deref()), book))
+        .map(|component| {
+            let place = (provider, region.as_deref());
+            let (part, price_key) = price_component(snapshot, def, node, component, place, book);
+            if part.basis != CostBasis::Priced && !price_key.sku.contains('{') {
+                missing.insert(price_key);
+            }
+            part
+        })
         .collect();
     // The least certain component determines the basis; the sum of the known costs is reported with it.
-    let basis = components.iter().map(|component| component.basis).max().unwrap_or(EstimateBasis::Unknown);
+    let basis = components.iter().map(|component| component.basis).max().unwrap_or(CostBasis::Unknown);
     let known: Vec<f64> = components.iter().filter_map(|component| component.monthly).collect();
     let monthly = (!known.is_empty()).then(|| known.iter().sum());
-    CostEstimate { node: node.id, basis, monthly, components }
+    NodeCost { node: node.id, basis, monthly, components }
 }
 
 fn price_component(
@@ -164,7 +121,7 @@ fn price_component(
     component: &CostComponent,
     (provider, region): (&str, Option<&str>),
     book: &PriceBook,
-) -> ComponentEstimate {
+) -> (CostPart, PriceKey) {
     let sku = expand_sku(snapshot, node, &component.sku);
     let wanted = PriceKey {
         provider: provider.to_owned(),
@@ -173,13 +130,7 @@ fn price_component(
         sku: sku.clone().unwrap_or_else(|| component.sku.clone()),
         unit: component.unit.clone(),
     };
-    let with = |basis| ComponentEstimate {
-        label: component.label.clone(),
-        basis,
-        monthly: None,
-        source: None,
-        price_key: wanted.clone(),
-    };
+    let with = |basis| CostPart { label: component.label.clone(), basis, monthly: None, source: None };
     let hours = if component.unit == "hour" { HOURS_PER_MONTH } else { 1.0 };
     let mut quantity = hours;
     for factor in &component.factors {
@@ -190,21 +141,22 @@ fn price_component(
                     .as_text()
                     .and_then(|key| def.prop(key))
                     .is_some_and(|prop| prop.role == PropRole::Usage);
-                return with(if is_usage { EstimateBasis::UsageBased } else { EstimateBasis::Unknown });
+                return (with(if is_usage { CostBasis::UsageBased } else { CostBasis::Unknown }), wanted);
             }
         }
     }
     let found = sku.and_then(|sku| {
         book.find(provider, region.unwrap_or("*"), &component.service, &sku, &component.unit)
     });
-    match found {
-        None => with(EstimateBasis::Unknown),
-        Some(price) => ComponentEstimate {
+    let part = match found {
+        None => with(CostBasis::Unknown),
+        Some(price) => CostPart {
             monthly: Some(price.price * quantity),
-            source: Some((price.source.clone(), price.date.clone())),
-            ..with(EstimateBasis::Priced)
+            source: Some(format!("{}, {}", price.source, price.date)),
+            ..with(CostBasis::Priced)
         },
-    }
+    };
+    (part, wanted)
 }
 
 fn factor_value(snapshot: &Snapshot, node: &Node, factor: &PropValue) -> Option<f64> {
@@ -256,14 +208,8 @@ fn region_of(snapshot: &Snapshot, node: &Node, settings: &TerraformProjectSettin
 
 /// Returns a price book template with an entry for every missing price.
 pub fn describe_missing(estimates: &BoardCostEstimate) -> String {
-    let components = estimates.nodes.iter().flat_map(|estimate| &estimate.components);
-    let wanted: BTreeSet<&PriceKey> = components
-        .filter(|component| {
-            component.basis != EstimateBasis::Priced && !component.price_key.sku.contains('{')
-        })
-        .map(|component| &component.price_key)
-        .collect();
-    let prices: Vec<serde_json::Value> = wanted
+    let prices: Vec<serde_json::Value> = estimates
+        .missing
         .iter()
         .map(|line| {
             json!({
@@ -274,7 +220,7 @@ pub fn describe_missing(estimates: &BoardCostEstimate) -> String {
         .collect();
     let lines: BTreeMap<&str, serde_json::Value> = BTreeMap::from([
         ("format", json!(1)),
-        ("currency", json!(estimates.currency.as_deref().unwrap_or("EUR"))),
+        ("currency", json!(estimates.view.currency.as_deref().unwrap_or("EUR"))),
         ("prices", json!(prices)),
     ]);
     serde_json::to_string_pretty(&lines).unwrap_or_default() + "\n"

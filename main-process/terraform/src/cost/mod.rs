@@ -8,7 +8,4 @@ mod book;
 mod estimate;
 
 pub use book::{PriceBook, PriceBookError, UnitPrice};
-pub use estimate::{
-    BoardCostEstimate, ComponentEstimate, CostEstimate, CostTotal, EstimateBasis, PriceKey, describe_missing,
-    estimate, estimate_one,
-};
+pub use estimate::{BoardCostEstimate, describe_missing, estimate, estimate_one};

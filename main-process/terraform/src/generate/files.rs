@@ -1,16 +1,18 @@
 //! Assembles the files of the root module and its child modules from the rendered nodes.
 
 use super::{
-    BlockSpan, CachedNodeRender, GenerateInput, GeneratedHcl,
+    CachedNodeRender, GenerateInput, GeneratedHcl,
     addresses::BlockAddresses,
-    finding::TerraformFinding,
     node_renderer::COMMON_TAGS,
     order::order,
     providers::{self, ProviderUses},
     rendered_node::TerraformVariable,
 };
 use crate::hcl::{HclBody, HclExpression, HclStatement};
-use shared_protocol::NodeId;
+use shared_protocol::{
+    NodeId,
+    terraform::{HclSpan, TerraformFindingView},
+};
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
     sync::Arc,
@@ -111,7 +113,7 @@ fn collect(
         if let Some(other) = generated.addresses.insert(address.clone(), id) {
             let message =
                 format!("`{address}` is defined twice, here and by {other}: rename one of the nodes");
-            generated.findings.push(TerraformFinding::error(id, None, message));
+            generated.findings.push(TerraformFindingView::error(id, None, message));
         }
     }
     let module = modules.entry(place.module.clone()).or_default();
@@ -122,7 +124,7 @@ fn collect(
     for variable in &rendered.variables {
         if module.variables.insert(variable.name.clone(), variable.clone()).is_some() {
             let message = format!("duplicate variable `{}`: rename one of the nodes", variable.name);
-            generated.findings.push(TerraformFinding::error(id, None, message));
+            generated.findings.push(TerraformFindingView::error(id, None, message));
         }
     }
     for (name, body) in &rendered.outputs {
@@ -158,7 +160,7 @@ fn collect(
             if taken {
                 let message =
                     format!("duplicate variable `{}` in one module: rename one of the nodes", crossing.name);
-                generated.findings.push(TerraformFinding::error(id, None, message));
+                generated.findings.push(TerraformFindingView::error(id, None, message));
             }
             module.variables.entry(crossing.name.clone()).or_insert(variable);
             module.inputs.insert(crossing.name.clone(), HclExpression::raw(given));
@@ -188,7 +190,7 @@ fn lift_variables(modules: &mut BTreeMap<Option<Arc<str>>, HclModuleBuilder>, ge
         let (name, node) = (variable.name.clone(), variable.node);
         if let (Some(_), Some(node)) = (root.variables.insert(name.clone(), variable), node) {
             let message = format!("duplicate variable `{name}`: rename one of the nodes");
-            generated.findings.push(TerraformFinding::error(node, None, message));
+            generated.findings.push(TerraformFindingView::error(node, None, message));
         }
     }
 }
@@ -210,7 +212,7 @@ fn check_values(
             ),
             Some(_) => continue,
         };
-        generated.findings.push(TerraformFinding::warning(None, message));
+        generated.findings.push(TerraformFindingView::warning(None, message));
     }
 }
 
@@ -257,15 +259,20 @@ fn write_module(
 ) {
     let main = format!("{folder}main.tf");
     let mut text = MARKER.to_owned();
-    let mut line = 2;
-    let mut append = |block: &str, node: Option<NodeId>, spans: &mut Vec<BlockSpan>| {
+    let mut line: u32 = 2;
+    let mut append = |block: &str, node: Option<NodeId>, spans: &mut Vec<HclSpan>| {
         text.push('\n');
         text.push_str(block);
-        let lines = block.bytes().filter(|byte| *byte == b'\n').count();
+        let lines = u32::try_from(block.bytes().filter(|byte| *byte == b'\n').count()).unwrap_or(u32::MAX);
         if let Some(node) = node {
-            spans.push(BlockSpan { file: main.clone(), first: line + 1, last: line + lines, node });
+            spans.push(HclSpan {
+                file: main.clone(),
+                first: line + 1,
+                last: line.saturating_add(lines),
+                node,
+            });
         }
-        line += lines + 1;
+        line = line.saturating_add(lines).saturating_add(1);
     };
     for alias in &module.clients {
         let mut body = HclBody::default();

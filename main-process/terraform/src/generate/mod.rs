@@ -14,7 +14,6 @@ mod addresses;
 mod companions;
 mod expressions;
 mod files;
-mod finding;
 mod naming;
 mod node_renderer;
 mod order;
@@ -23,7 +22,6 @@ mod rendered_node;
 mod values;
 
 pub(crate) use files::MARKER;
-pub use finding::TerraformFinding;
 pub use rendered_node::TerraformVariable;
 
 use crate::settings::TerraformProjectSettings;
@@ -31,7 +29,10 @@ use addresses::{BlockAddress, BlockAddresses};
 use authority::{Snapshot, TypeRegistry};
 use node_renderer::{RenderContext, render};
 use rendered_node::RenderedNode;
-use shared_protocol::{BoardId, Node, NodeId, PortId, TypeId};
+use shared_protocol::{
+    BoardId, Node, NodeId, PortId, TypeId,
+    terraform::{HclSpan, TerraformFindingView},
+};
 use std::{
     collections::{BTreeMap, HashMap},
     sync::Arc,
@@ -51,35 +52,21 @@ pub struct GenerateInput<'a> {
 pub struct GeneratedHcl {
     /// Texts by path in the folder of the board.
     pub files: BTreeMap<String, Arc<str>>,
-    pub findings: Vec<TerraformFinding>,
+    pub findings: Vec<TerraformFindingView>,
     /// Variables of the root module.
     pub variables: Vec<TerraformVariable>,
     /// The line ranges of the blocks of each node, in file order.
-    pub spans: Vec<BlockSpan>,
+    pub spans: Vec<HclSpan>,
     /// The node of each address, as Terraform writes it (`module.m.aws_vpc.main`).
     pub addresses: BTreeMap<String, NodeId>,
 }
 
-/// The line range of a block, counted from one.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BlockSpan {
-    pub file: String,
-    pub first: usize,
-    pub last: usize,
-    pub node: NodeId,
-}
-
 impl GeneratedHcl {
     /// Returns the node whose block contains a line.
-    pub fn node_at(&self, file: &str, line: usize) -> Option<NodeId> {
+    pub fn node_at(&self, file: &str, line: u32) -> Option<NodeId> {
         let span =
             self.spans.iter().find(|span| span.file == file && (span.first..=span.last).contains(&line));
         span.map(|span| span.node)
-    }
-
-    /// Returns the line range of the first block of a node.
-    pub fn span_of(&self, node: NodeId) -> Option<&BlockSpan> {
-        self.spans.iter().find(|span| span.node == node)
     }
 }
 

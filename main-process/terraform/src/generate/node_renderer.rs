@@ -2,7 +2,6 @@
 
 use super::{
     addresses::{BlockAddress, BlockAddresses, is_reference},
-    finding::TerraformFinding,
     naming::conventional_name,
     rendered_node::{CrossModuleAttribute, RenderedNode, TerraformVariable},
     values::{HclBlockBuilder, argument_expression, is_absent},
@@ -16,6 +15,7 @@ use authority::{Snapshot, is_visible};
 use shared_protocol::{
     Node, NodeId, PropKey, PropValue, TypeDef,
     registry::{PropDef, PropKind, PropRole, TerraformBlockKind},
+    terraform::TerraformFindingView,
 };
 use std::sync::Arc;
 
@@ -35,7 +35,7 @@ pub(crate) fn render(context: &RenderContext<'_>, node: &Node, place: &Arc<Block
     match context.snapshot.type_of(node) {
         None => {
             let message = format!("unknown type `{}`: no HCL is generated for this node", node.type_id);
-            writing.out.findings.push(TerraformFinding::error(node.id, None, message));
+            writing.out.findings.push(TerraformFindingView::error(node.id, None, message));
         }
         Some(def) => writing.render_node(def),
     }
@@ -275,7 +275,7 @@ impl NodeRenderer<'_> {
         }
         if found.len() > 1 {
             let message = format!("{} accepts one target; only the first is used", prop.label);
-            self.out.findings.push(TerraformFinding::error(self.node.id, Some(&prop.key), message));
+            self.out.findings.push(TerraformFindingView::error(self.node.id, Some(&prop.key), message));
         }
         found.into_iter().next()
     }
@@ -291,7 +291,7 @@ impl NodeRenderer<'_> {
             Some(output) => Some(output.attribute.clone().unwrap_or(chosen)),
             None => {
                 let message = format!("{}: the source has no output `{chosen}`", prop.label);
-                self.out.findings.push(TerraformFinding::error(self.node.id, Some(key), message));
+                self.out.findings.push(TerraformFindingView::error(self.node.id, Some(key), message));
                 None
             }
         }
@@ -308,7 +308,7 @@ impl NodeRenderer<'_> {
         self.out.used_addresses.push((target, place.clone()));
         if !place.is_written() {
             let message = "it refers to a node that is not in the Terraform files".to_owned();
-            self.out.findings.push(TerraformFinding::error(self.node.id, prop, message));
+            self.out.findings.push(TerraformFindingView::error(self.node.id, prop, message));
             return None;
         }
         let source = match place.block {
@@ -368,7 +368,7 @@ impl NodeRenderer<'_> {
         match super::expressions::check_expression(text) {
             Err(problem) => {
                 let message = format!("invalid expression: {problem}");
-                self.out.findings.push(TerraformFinding::error(self.node.id, Some(key), message));
+                self.out.findings.push(TerraformFindingView::error(self.node.id, Some(key), message));
                 None
             }
             Ok(addresses) => {
@@ -379,7 +379,7 @@ impl NodeRenderer<'_> {
                         let message = format!(
                             "the expression refers to `{address}`, which is in another module: use a reference property or an output"
                         );
-                        self.out.findings.push(TerraformFinding::error(self.node.id, Some(key), message));
+                        self.out.findings.push(TerraformFindingView::error(self.node.id, Some(key), message));
                     } else if target != self.node.id {
                         self.out.after.push(target);
                     }
@@ -442,7 +442,7 @@ impl NodeRenderer<'_> {
         if let Err(problem) = super::expressions::check_expression(&kind) {
             let key = PropKey::parse("type").ok();
             let message = format!("invalid type: {problem}");
-            self.out.findings.push(TerraformFinding::error(self.node.id, key.as_ref(), message));
+            self.out.findings.push(TerraformFindingView::error(self.node.id, key.as_ref(), message));
             variable.kind = "any".to_owned();
         }
         variable.sensitive = self.bool_prop("sensitive");
@@ -456,7 +456,7 @@ impl NodeRenderer<'_> {
         };
         if variable.sensitive && variable.default.is_some() {
             let message = "the default of a sensitive variable is not written to a file: set its value when you run Terraform";
-            self.out.findings.push(TerraformFinding::warning(Some(self.node.id), message));
+            self.out.findings.push(TerraformFindingView::warning(Some(self.node.id), message));
         }
         variable.nullable = !matches!(self.node.props.get("nullable"), Some(PropValue::Bool(false)));
         if let Some(def) = self.context.snapshot.type_of(self.node) {
@@ -473,7 +473,7 @@ impl NodeRenderer<'_> {
             None => {
                 let key = PropKey::parse("value").ok();
                 let message = "an output needs a source or a value";
-                self.out.findings.push(TerraformFinding::error(self.node.id, key.as_ref(), message));
+                self.out.findings.push(TerraformFindingView::error(self.node.id, key.as_ref(), message));
                 return;
             }
         }
@@ -507,7 +507,7 @@ impl NodeRenderer<'_> {
                 if !is_identifier(name) {
                     let key = PropKey::parse("inputs").ok();
                     let message = format!("`{name}` is not a valid input name");
-                    self.out.findings.push(TerraformFinding::error(self.node.id, key.as_ref(), message));
+                    self.out.findings.push(TerraformFindingView::error(self.node.id, key.as_ref(), message));
                     continue;
                 }
                 let value = match value.expression() {
@@ -539,7 +539,7 @@ impl NodeRenderer<'_> {
             Err(problem) => {
                 let key = PropKey::parse("text").ok();
                 let message = format!("invalid HCL: {problem}");
-                self.out.findings.push(TerraformFinding::error(self.node.id, key.as_ref(), message));
+                self.out.findings.push(TerraformFindingView::error(self.node.id, key.as_ref(), message));
             }
         }
     }
@@ -564,7 +564,7 @@ impl NodeRenderer<'_> {
                 addresses.push(format!("module.{module}"));
             } else {
                 let message = format!("it cannot depend on {}, which is in another module", place.name);
-                self.out.findings.push(TerraformFinding::warning(Some(self.node.id), message));
+                self.out.findings.push(TerraformFindingView::warning(Some(self.node.id), message));
             }
         }
         addresses.sort();
@@ -583,7 +583,7 @@ impl NodeRenderer<'_> {
             Ok(()) => Some(text),
             Err(problem) => {
                 let message = format!("invalid HCL: {problem}");
-                self.out.findings.push(TerraformFinding::error(self.node.id, Some(&prop.key), message));
+                self.out.findings.push(TerraformFindingView::error(self.node.id, Some(&prop.key), message));
                 None
             }
         }
@@ -603,7 +603,7 @@ impl NodeRenderer<'_> {
             });
             let label = prop.map_or(full.as_str(), |prop| prop.label.as_str());
             let message = format!("{label} is required");
-            self.out.findings.push(TerraformFinding::error(
+            self.out.findings.push(TerraformFindingView::error(
                 self.node.id,
                 prop.map(|prop| &prop.key),
                 message,

@@ -1,14 +1,14 @@
 //! Orders nodes with dependencies first. Ties are broken by address, so that a small change produces a small diff.
 
-use super::{CachedNodeRender, finding::TerraformFinding};
-use shared_protocol::NodeId;
+use super::CachedNodeRender;
+use shared_protocol::{NodeId, terraform::TerraformFindingView};
 use std::collections::HashMap;
 
 /// Returns the nodes in the order in which their blocks are written. Reports dependency cycles.
 pub(super) fn order(
     mut nodes: Vec<(String, NodeId)>,
     cached: &HashMap<NodeId, CachedNodeRender>,
-    findings: &mut Vec<TerraformFinding>,
+    findings: &mut Vec<TerraformFindingView>,
 ) -> Vec<NodeId> {
     nodes.sort();
     let rank: HashMap<NodeId, usize> =
@@ -36,7 +36,7 @@ fn visit(
     cached: &HashMap<NodeId, CachedNodeRender>,
     state: &mut [NodeVisitState],
     ordered: &mut Vec<NodeId>,
-    findings: &mut Vec<TerraformFinding>,
+    findings: &mut Vec<TerraformFindingView>,
 ) {
     if state[start] != NodeVisitState::New {
         return;
@@ -71,7 +71,7 @@ fn visit(
                         "{} and {} depend on each other: Terraform cannot create either first",
                         nodes[next].0, nodes[index].0
                     );
-                    findings.push(TerraformFinding::error(nodes[next].1, None, message));
+                    findings.push(TerraformFindingView::error(nodes[next].1, None, message));
                 }
             },
         }

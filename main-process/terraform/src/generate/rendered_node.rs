@@ -1,8 +1,8 @@
 //! The output of one rendered node.
 
-use super::{addresses::BlockAddress, finding::TerraformFinding};
+use super::addresses::BlockAddress;
 use crate::hcl::{HclBody, HclExpression};
-use shared_protocol::NodeId;
+use shared_protocol::{NodeId, terraform::TerraformFindingView};
 use std::sync::Arc;
 
 #[derive(Debug, Default)]
@@ -18,7 +18,7 @@ pub(crate) struct RenderedNode {
     pub(crate) after: Vec<NodeId>,
     /// The entries of all nodes that this node refers to.
     pub(crate) used_addresses: Vec<(NodeId, Arc<BlockAddress>)>,
-    pub(crate) findings: Vec<TerraformFinding>,
+    pub(crate) findings: Vec<TerraformFindingView>,
     /// The node uses the client config data source.
     pub(crate) uses_client_config: bool,
     /// The node uses the common tags.

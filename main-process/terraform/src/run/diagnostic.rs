@@ -4,8 +4,10 @@ use crate::generate::GeneratedHcl;
 use authority::Snapshot;
 use serde_json::Value as Json;
 use shared_protocol::{
-    NodeId, PropKey,
+    NodeId,
+    messages::ProblemSeverity,
     registry::{PropDef, PropRole},
+    terraform::TerraformFindingView,
 };
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,23 +17,15 @@ pub struct TerraformDiagnostic {
     pub detail: String,
     pub address: Option<String>,
     /// The file and the line number, counted from one.
-    pub place: Option<(String, usize)>,
+    pub place: Option<(String, u32)>,
     /// The source line.
     pub code: String,
-}
-
-/// A diagnostic with its node and property.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LocatedDiagnostic {
-    pub diagnostic: TerraformDiagnostic,
-    pub node: Option<NodeId>,
-    pub prop: Option<PropKey>,
 }
 
 impl TerraformDiagnostic {
     pub(crate) fn from_json(json: &Json) -> Option<Self> {
         let text = |part: &Json| part.as_str().map(str::to_owned);
-        let line = json["range"]["start"]["line"].as_u64().and_then(|line| usize::try_from(line).ok());
+        let line = json["range"]["start"]["line"].as_u64().and_then(|line| u32::try_from(line).ok());
         Some(Self {
             is_error: json["severity"].as_str()? == "error",
             summary: text(&json["summary"])?,
@@ -59,12 +53,12 @@ impl TerraformDiagnostic {
     }
 
     /// Finds the node and property: by address, by the block at the line, by the argument in the line.
-    pub fn locate(self, generated: &GeneratedHcl, snapshot: &Snapshot) -> LocatedDiagnostic {
+    pub fn locate(self, generated: &GeneratedHcl, snapshot: &Snapshot) -> TerraformFindingView {
         let by_address = self.address.as_deref().and_then(|address| node_of(generated, address));
         let by_place = self.place.as_ref().and_then(|(file, line)| generated.node_at(file, *line));
         let node = by_address.or(by_place);
         let argument = self.place.as_ref().and_then(|(file, line)| {
-            let text = generated.files.get(file)?.lines().nth(line.checked_sub(1)?)?;
+            let text = generated.files.get(file)?.lines().nth(line.checked_sub(1)? as usize)?;
             argument_of(text).map(str::to_owned)
         });
         let argument = argument.or_else(|| argument_of(&self.code).map(str::to_owned));
@@ -77,7 +71,8 @@ impl TerraformDiagnostic {
             };
             def.props.iter().find(is_it).map(|prop| prop.key.clone())
         });
-        LocatedDiagnostic { diagnostic: self, node, prop }
+        let severity = if self.is_error { ProblemSeverity::Error } else { ProblemSeverity::Warning };
+        TerraformFindingView { severity, node, prop, message: self.summary, detail: self.detail }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::diagnostic::TerraformDiagnostic;
 use serde_json::Value as Json;
+use shared_protocol::terraform::{PlanCounts, PlannedAction};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OutputStream {
@@ -32,23 +33,17 @@ impl ResourceAction {
         })
     }
 
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Create => "create",
-            Self::Update => "update",
-            Self::Replace => "replace",
-            Self::Delete => "delete",
-            Self::Read => "read",
-            Self::Nothing => "no-op",
-        }
+    /// Returns `None` for an action without effect.
+    pub fn planned(self) -> Option<PlannedAction> {
+        Some(match self {
+            Self::Create => PlannedAction::Create,
+            Self::Update => PlannedAction::Update,
+            Self::Replace => PlannedAction::Replace,
+            Self::Delete => PlannedAction::Delete,
+            Self::Read => PlannedAction::Read,
+            Self::Nothing => return None,
+        })
     }
-}
-
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct ChangeSummary {
-    pub add: u64,
-    pub change: u64,
-    pub remove: u64,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -88,7 +83,7 @@ pub enum RunEvent {
     },
     Summary {
         operation: String,
-        summary: ChangeSummary,
+        summary: PlanCounts,
     },
     /// The last event.
     Ended {
@@ -130,11 +125,7 @@ fn event_of(json: &Json) -> Option<RunEvent> {
             let count = |key: &str| json["changes"][key].as_u64().unwrap_or(0);
             RunEvent::Summary {
                 operation: json["changes"]["operation"].as_str().unwrap_or_default().to_owned(),
-                summary: ChangeSummary {
-                    add: count("add"),
-                    change: count("change"),
-                    remove: count("remove"),
-                },
+                summary: PlanCounts { add: count("add"), change: count("change"), remove: count("remove") },
             }
         }
         _ => return None,

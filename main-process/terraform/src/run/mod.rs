@@ -26,13 +26,12 @@ mod tracker;
 mod trial;
 
 pub use command::{RunConfirmation, RunRequest};
-pub use diagnostic::{LocatedDiagnostic, TerraformDiagnostic};
+pub use diagnostic::TerraformDiagnostic;
 pub use environment::environment;
-pub use event::{ChangeSummary, OutputStream, ResourceAction, RunEvent};
+pub use event::{OutputStream, ResourceAction, RunEvent};
 pub use init_fingerprint::fingerprint;
 pub use links::refuse_links;
 pub use lock::InterruptedRun;
-pub use plan::{AttributeDifference, AttributeValue, PlannedChange, TerraformPlan};
 pub use program::TerraformProgram;
 pub use runner::{RunError, TerraformRun, TerraformRunner};
 pub use tracker::RunNodeTracker;

@@ -3,110 +3,65 @@
 use super::{diagnostic::node_of, event::ResourceAction, runner::RunError};
 use crate::generate::GeneratedHcl;
 use serde_json::Value as Json;
-use shared_protocol::NodeId;
+use shared_protocol::terraform::{PlanAttribute, PlanChange, PlannedAction};
 
 /// The maximum number of attribute differences per resource.
 const MAX_ATTRIBUTE_DIFFERENCES: usize = 500;
 const MAX_ATTRIBUTE_DEPTH: usize = 12;
 
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct TerraformPlan {
-    pub changes: Vec<PlannedChange>,
-    /// Resources that differ from the state.
-    pub drift: Vec<PlannedChange>,
+/// Reads the changes from the output of `show -json`, without those that have no effect.
+pub(super) fn read_changes(text: &[u8], generated: &GeneratedHcl) -> Result<Vec<PlanChange>, RunError> {
+    let json: Json = serde_json::from_slice(text).map_err(|error| RunError::Plan(error.to_string()))?;
+    let changes = json["resource_changes"].as_array().into_iter().flatten();
+    Ok(changes.filter_map(|change| read_change(change, generated)).collect())
 }
 
-#[derive(Debug, Clone, PartialEq)]
-pub struct PlannedChange {
-    pub address: String,
-    pub node: Option<NodeId>,
-    pub action: ResourceAction,
-    /// The reason reported by Terraform, such as `replace_because_tainted`.
-    pub reason: Option<String>,
-    pub attributes: Vec<AttributeDifference>,
-}
-
-#[derive(Debug, Clone, PartialEq)]
-pub struct AttributeDifference {
-    /// The attribute path, such as `ingress[0].from_port`.
-    pub path: String,
-    pub before: AttributeValue,
-    pub after: AttributeValue,
-    /// This difference forces the replacement of the resource.
-    pub forces_replacement: bool,
-}
-
-#[derive(Debug, Clone, PartialEq)]
-pub enum AttributeValue {
-    Absent,
-    Value(Json),
-    /// A sensitive value; only its presence is reported.
-    Sensitive,
-    /// Known after apply.
-    Unknown,
-}
-
-impl TerraformPlan {
-    /// Reads the output of `show -json`.
-    pub fn read(text: &[u8], generated: &GeneratedHcl) -> Result<Self, RunError> {
-        let json: Json = serde_json::from_slice(text).map_err(|error| RunError::Plan(error.to_string()))?;
-        let changes = |key: &str| {
-            let list = json[key].as_array().map(Vec::as_slice).unwrap_or_default();
-            list.iter().filter_map(|change| PlannedChange::read(change, generated)).collect()
-        };
-        Ok(Self { changes: changes("resource_changes"), drift: changes("resource_drift") })
+fn read_change(json: &Json, generated: &GeneratedHcl) -> Option<PlanChange> {
+    let address = json["address"].as_str()?.to_owned();
+    let change = &json["change"];
+    let words: Vec<&str> = change["actions"].as_array()?.iter().filter_map(Json::as_str).collect();
+    let action = match words[..] {
+        ["delete", "create"] | ["create", "delete"] => PlannedAction::Replace,
+        [word] => ResourceAction::parse(word)?.planned()?,
+        _ => return None,
+    };
+    let mut attributes = Vec::new();
+    let sides = ComparedValues {
+        before: &change["before"],
+        after: &change["after"],
+        before_sensitive: &change["before_sensitive"],
+        after_sensitive: &change["after_sensitive"],
+        unknown: &change["after_unknown"],
+    };
+    compare(sides, String::new(), 0, &mut attributes);
+    let forces: Vec<String> = change["replace_paths"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|path| path.as_array())
+        .map(|path| path_of(path))
+        .collect();
+    for difference in &mut attributes {
+        difference.forces_replacement = forces.iter().any(|path| difference.path.starts_with(path.as_str()));
     }
-
-    /// Returns the action on a node; the most severe when it has several resources.
-    pub fn action_of(&self, node: NodeId) -> Option<ResourceAction> {
-        let gravity = |action: &ResourceAction| match action {
-            ResourceAction::Delete => 5,
-            ResourceAction::Replace => 4,
-            ResourceAction::Update => 3,
-            ResourceAction::Create => 2,
-            ResourceAction::Read => 1,
-            ResourceAction::Nothing => 0,
-        };
-        let changes = self.changes.iter().filter(|change| change.node == Some(node));
-        changes.map(|change| change.action).max_by_key(gravity)
-    }
+    let reason = json["action_reason"].as_str().map(describe_reason);
+    Some(PlanChange { node: node_of(generated, &address), address, action, reason, attributes })
 }
 
-impl PlannedChange {
-    fn read(json: &Json, generated: &GeneratedHcl) -> Option<Self> {
-        let address = json["address"].as_str()?.to_owned();
-        let change = &json["change"];
-        let words: Vec<&str> = change["actions"].as_array()?.iter().filter_map(Json::as_str).collect();
-        let action = match words[..] {
-            ["delete", "create"] | ["create", "delete"] => ResourceAction::Replace,
-            [word] => ResourceAction::parse(word)?,
-            _ => return None,
-        };
-        let mut attributes = Vec::new();
-        let sides = ComparedValues {
-            before: &change["before"],
-            after: &change["after"],
-            before_sensitive: &change["before_sensitive"],
-            after_sensitive: &change["after_sensitive"],
-            unknown: &change["after_unknown"],
-        };
-        if action != ResourceAction::Nothing {
-            compare(sides, String::new(), 0, &mut attributes);
-        }
-        let forces: Vec<String> = change["replace_paths"]
-            .as_array()
-            .into_iter()
-            .flatten()
-            .filter_map(|path| path.as_array())
-            .map(|path| path_of(path))
-            .collect();
-        for difference in &mut attributes {
-            difference.forces_replacement =
-                forces.iter().any(|path| difference.path.starts_with(path.as_str()));
-        }
-        let reason = json["action_reason"].as_str().map(str::to_owned);
-        Some(Self { node: node_of(generated, &address), address, action, reason, attributes })
+/// Terraform's reason codes as words.
+fn describe_reason(code: &str) -> String {
+    match code {
+        "replace_because_tainted" => "it is tainted",
+        "replace_because_cannot_update" => "it cannot be changed in place",
+        "replace_by_request" => "its replacement was requested",
+        "replace_by_triggers" => "a resource that triggers its replacement changes",
+        "delete_because_no_resource_config" => "it is no longer on the board",
+        "delete_because_no_module" => "its module is no longer on the board",
+        "read_because_config_unknown" => "its configuration is known only after apply",
+        "read_because_dependency_pending" => "a resource it depends on changes first",
+        other => return other.replace('_', " "),
     }
+    .to_owned()
 }
 
 fn path_of(parts: &[Json]) -> String {
@@ -149,7 +104,7 @@ impl<'a> ComparedValues<'a> {
     }
 }
 
-fn compare(sides: ComparedValues<'_>, path: String, depth: usize, found: &mut Vec<AttributeDifference>) {
+fn compare(sides: ComparedValues<'_>, path: String, depth: usize, found: &mut Vec<PlanAttribute>) {
     if found.len() >= MAX_ATTRIBUTE_DIFFERENCES {
         return;
     }
@@ -205,20 +160,21 @@ fn compare(sides: ComparedValues<'_>, path: String, depth: usize, found: &mut Ve
         return;
     }
     let show = |value: &Json, flag: &Json| match value {
-        Json::Null => AttributeValue::Absent,
-        _ if hides(flag) => AttributeValue::Sensitive,
-        value => AttributeValue::Value(value.clone()),
+        Json::Null => None,
+        _ if hides(flag) => Some("(sensitive)".to_owned()),
+        Json::String(text) => Some(text.clone()),
+        other => Some(other.to_string()),
     };
     let before = show(sides.before, sides.before_sensitive);
     let after = if holds_true(sides.unknown) {
-        AttributeValue::Unknown
+        Some("(known after apply)".to_owned())
     } else {
         show(sides.after, sides.after_sensitive)
     };
-    if before == AttributeValue::Absent && after == AttributeValue::Absent {
+    if before.is_none() && after.is_none() {
         return;
     }
-    found.push(AttributeDifference { path, before, after, forces_replacement: false });
+    found.push(PlanAttribute { path, before, after, forces_replacement: false });
 }
 
 /// Returns the mark of a part; a mark on the whole applies to all parts.

@@ -7,7 +7,7 @@ use super::{
     lock::{self, InterruptedRun, RunLock},
     logs,
     mask::SecretMask,
-    plan::TerraformPlan,
+    plan::read_changes,
     program::TerraformProgram,
     spawn::{GRACE_PERIOD, capture, terraform_launch},
 };
@@ -15,7 +15,7 @@ use crate::generate::GeneratedHcl;
 use processes::{ProgramSpawner, RunningProgram};
 use rustix::fs::FileType;
 use safe_fs::{PathError, PathProblem, SafeFolder};
-use shared_protocol::terraform::TerraformOperation;
+use shared_protocol::terraform::{PlanChange, TerraformOperation};
 use std::{
     fs::File,
     io::{self, BufRead as _, BufReader, Read, Write as _},
@@ -216,7 +216,7 @@ impl TerraformRunner {
         program: &TerraformProgram,
         folder: &Path,
         generated: &GeneratedHcl,
-    ) -> Result<TerraformPlan, RunError> {
+    ) -> Result<Vec<PlanChange>, RunError> {
         self.read_plan_at(program, folder, PLAN_FILE, generated)
     }
 
@@ -226,7 +226,7 @@ impl TerraformRunner {
         program: &TerraformProgram,
         (folder, plan): (&Path, &Path),
         generated: &GeneratedHcl,
-    ) -> Result<TerraformPlan, RunError> {
+    ) -> Result<Vec<PlanChange>, RunError> {
         self.read_plan_at(program, folder, &plan.display().to_string(), generated)
     }
 
@@ -236,7 +236,7 @@ impl TerraformRunner {
         folder: &Path,
         plan: &str,
         generated: &GeneratedHcl,
-    ) -> Result<TerraformPlan, RunError> {
+    ) -> Result<Vec<PlanChange>, RunError> {
         let board_folder = SafeFolder::open(folder)?;
         refuse_links(&board_folder)?;
         // A plan with an absolute path is in the state folder of the user.
@@ -247,7 +247,7 @@ impl TerraformRunner {
         if !has_plan {
             return Err(RunError::NoPlan);
         }
-        TerraformPlan::read(&self.show_json(program, folder, Some(plan))?, generated)
+        read_changes(&self.show_json(program, folder, Some(plan))?, generated)
     }
 
     /// Reads the state with `show -json`.

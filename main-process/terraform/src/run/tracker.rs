@@ -1,12 +1,15 @@
 //! Tracks the effect of a run on each node.
 
 use super::{
-    diagnostic::{LocatedDiagnostic, node_of},
-    event::{ChangeSummary, ResourceAction, RunEvent},
+    diagnostic::node_of,
+    event::{ResourceAction, RunEvent},
 };
 use crate::generate::GeneratedHcl;
 use authority::Snapshot;
-use shared_protocol::{NodeId, terraform::DeploymentState};
+use shared_protocol::{
+    NodeId,
+    terraform::{DeploymentState, PlanCounts, TerraformFindingView},
+};
 use std::collections::BTreeMap;
 
 /// Tracks the status of nodes during a run. A node with several resources has the status of the least advanced one,
@@ -16,8 +19,8 @@ pub struct RunNodeTracker {
     resources: BTreeMap<NodeId, BTreeMap<String, DeploymentState>>,
     pub planned: BTreeMap<NodeId, ResourceAction>,
     pub drifted: BTreeMap<NodeId, ResourceAction>,
-    pub diagnostics: Vec<LocatedDiagnostic>,
-    pub summary: Option<ChangeSummary>,
+    pub diagnostics: Vec<TerraformFindingView>,
+    pub summary: Option<PlanCounts>,
 }
 
 impl RunNodeTracker {

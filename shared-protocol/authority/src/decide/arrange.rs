@@ -2,10 +2,10 @@
 
 use super::CommandDraft;
 use crate::layout;
-use shared_protocol::text::count_noun;
 use shared_protocol::{
     NodeId, NodeRef, Placement, Refusal, RefusalCode,
     command::{LayoutAxis, NodeAlignment},
+    text::count_noun,
 };
 use std::collections::BTreeMap;
 

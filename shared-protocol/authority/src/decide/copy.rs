@@ -2,10 +2,10 @@
 
 use super::{CommandDraft, place};
 use crate::{layout, rules};
-use shared_protocol::text::count_noun;
 use shared_protocol::{
     Board, BoardPoint, Change, Edge, EdgeEndpoint, EdgeEndpointRef, EdgeId, ElementId, GraphDocument,
     GraphFragment, Node, NodeId, NodeRef, Placement, Refusal, RefusalCode, command::BoardRef,
+    text::count_noun,
 };
 use std::{
     collections::{BTreeMap, BTreeSet},

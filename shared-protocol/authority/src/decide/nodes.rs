@@ -2,10 +2,9 @@
 
 use super::{CommandDraft, draft::check_label, place, references};
 use crate::{layout, rules};
-use shared_protocol::text::count_noun;
 use shared_protocol::{
     AddNode, Change, ElementId, Node, NodeId, NodeName, NodeRef, Placement, PropKey, PropValue, Refusal,
-    RefusalCode, TypeDef, limits::MAX_PROPS_PER_NODE,
+    RefusalCode, TypeDef, limits::MAX_PROPS_PER_NODE, text::count_noun,
 };
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -2,10 +2,10 @@
 
 use super::{CommandDraft, nodes};
 use crate::overrides::{describe_key, locator_of, set_at_path};
-use shared_protocol::text::count_noun;
 use shared_protocol::{
     Change, NodeId, Override, OverrideKey, OverrideResolution, OverrideSelector, PropKey, PropValue, Refusal,
-    RefusalCode, SetOverride, limits::MAX_BATCH_COMMANDS, overrides::PromotionFailure, v0::ValidationCode,
+    RefusalCode, SetOverride, limits::MAX_BATCH_COMMANDS, overrides::PromotionFailure, text::count_noun,
+    v0::ValidationCode,
 };
 use std::{collections::BTreeMap, sync::Arc};
 

@@ -2,12 +2,12 @@
 
 use super::{CommandDraft, references};
 use crate::{layout, rules};
-use shared_protocol::text::count_noun;
 use shared_protocol::{
     BoardPoint, Change, NodeId, NodeRef, Placement, Refusal, RefusalCode,
     command::PlaceNode,
     limits::{MAX_COORDINATE, MAX_NODE_SIDE, MIN_NODE_SIDE},
     registry::NodeSize,
+    text::count_noun,
 };
 
 pub(super) fn place(draft: &mut CommandDraft, items: &[PlaceNode]) -> Result<String, Refusal> {

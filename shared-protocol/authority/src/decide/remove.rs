@@ -1,8 +1,7 @@
 //! Removing nodes with their content, and with it the edges and references that would dangle.
 
 use super::{CommandDraft, connect::disconnect};
-use shared_protocol::text::count_noun;
-use shared_protocol::{Change, EdgeId, NodeId, NodeRef, Refusal};
+use shared_protocol::{Change, EdgeId, NodeId, NodeRef, Refusal, text::count_noun};
 use std::collections::BTreeSet;
 
 pub(super) fn remove(
