@@ -66,7 +66,6 @@ pub struct PagePainter {
     sprites: SpriteCache,
     texts: GalleyCache,
     layouter: LayoutEngine,
-    /// The tree and layout on the surface.
     last: Option<(Arc<ElementTree>, Arc<PageLayout>)>,
 }
 
@@ -197,7 +196,6 @@ impl PagePainter {
         }
     }
 
-    /// The latest frame.
     pub fn surface(&self) -> &PixelSurface {
         &self.surface
     }

@@ -295,7 +295,6 @@ pub(crate) fn read_order(channel: &mut DescriptorChannel) -> Option<ProbeCommand
 }
 
 impl ProbeCommand {
-    /// Enters the sandbox variant of this attempt.
     pub(crate) fn enter(&self) -> Result<SandboxReport, SandboxError> {
         match self.sandbox.as_str() {
             "locked" => sandbox::enter(),

@@ -30,7 +30,6 @@ const REPAINT_DELAY: Duration = Duration::from_millis(2);
 /// Main always reads its socket. A write that takes longer means that main is gone or stuck, and the window closes.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// An event from the connection threads to the window.
 #[derive(Debug)]
 pub enum MainConnectionEvent {
     Message(ToRenderer),
@@ -104,7 +103,6 @@ impl MainConnection {
         Self { outgoing: Some(outgoing), incoming, next_request: 1, not_sent: VecDeque::new(), threads: None }
     }
 
-    /// Returns the next event without blocking.
     pub fn next_event(&mut self) -> Option<MainConnectionEvent> {
         self.not_sent.pop_front().or_else(|| self.incoming.try_recv().ok())
     }

@@ -1,6 +1,7 @@
 //! Renders Markdown: headings, paragraphs, lists, code blocks with a copy button, tables and links. Fetches nothing, and
 //! shows raw HTML as plain text.
 
+use crate::widgets::copyable_text_ui;
 use canvas::theme::WorkbenchTheme;
 use egui::{
     FontId, RichText, TextFormat, TextStyle, Ui,
@@ -215,7 +216,7 @@ impl MarkdownRenderer<'_> {
         let depth = self.lists.len().saturating_sub(1) + self.style.quoted;
         ui.horizontal_top(|ui| {
             ui.add_space(INDENT * depth as f32);
-            ui.add(egui::Label::new(line).wrap().selectable(true));
+            copyable_text_ui(ui, line);
         });
     }
 }
@@ -233,7 +234,7 @@ fn table_ui(ui: &mut Ui, theme: &WorkbenchTheme, rows: Vec<Vec<LayoutJob>>) {
             for cell in row {
                 ui.scope(|ui| {
                     ui.set_max_width(widest);
-                    ui.add(egui::Label::new(cell).wrap().selectable(true));
+                    copyable_text_ui(ui, cell);
                 });
             }
             ui.end_row();
@@ -259,7 +260,7 @@ fn code_ui(ui: &mut Ui, theme: &WorkbenchTheme, code: &str) {
             }
             ui.with_layout(egui::Layout::left_to_right(egui::Align::TOP), |ui| {
                 let text = RichText::new(code).monospace().small().color(theme.text);
-                ui.add(egui::Label::new(text).wrap().selectable(true));
+                copyable_text_ui(ui, text);
             });
         });
     });

@@ -7,7 +7,6 @@ use shared_protocol::{
     PortId, Refusal, TypeDef, command::NodePath, registry::PortDirection,
 };
 
-/// Returns the innermost container that contains this point of the board.
 pub(crate) fn container_at(snapshot: &Snapshot, board: BoardId, at: BoardPoint) -> Option<NodeId> {
     let mut found = None;
     loop {

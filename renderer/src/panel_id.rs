@@ -7,7 +7,6 @@ use egui::Margin;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum PanelId {
     Canvas,
-    /// Pages of specs.
     Reader,
     Palette,
     Outline,
@@ -25,7 +24,6 @@ pub(crate) enum PanelId {
     Log,
 }
 
-/// A side of the canvas.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum PanelSide {
     Left,

@@ -9,7 +9,6 @@ use egui::{Align2, Context, Key, Modifiers, Rect, Sense, Ui, Vec2, pos2, vec2};
 use shared_protocol::TypeDef;
 use std::ops::ControlFlow;
 
-/// One entry of the list.
 pub(crate) struct PickerEntry<'a> {
     pub(crate) title: String,
     /// Muted text at the right.

@@ -13,7 +13,6 @@ use std::ops::ControlFlow;
 const WIDTH: f32 = 300.0;
 
 pub(crate) struct QuickAdd {
-    /// The screen position of the list.
     screen: Pos2,
     at: BoardPoint,
     from: Option<EdgeEndpoint>,

@@ -16,7 +16,6 @@ use shared_protocol::{
 };
 use std::{collections::BTreeMap, sync::Arc};
 
-/// The replicated workspace.
 pub struct ReplicatedWorkspace {
     pub root: String,
     pub name: String,
@@ -56,20 +55,16 @@ pub enum ReplicaUpdate {
     /// The type registry changed; everything that depends on types must be redrawn.
     Registry,
     Status,
-    /// The spec bundles changed.
     Bundles,
     /// Terraform runs, plans or deployments changed.
     Terraform,
-    /// The review queue changed.
     Review,
     /// The preview sessions or their states changed.
     Previews,
-    /// A preview has a new frame.
     PreviewFrame {
         session: PreviewId,
         generation: u32,
     },
-    /// The positions of the instances in a preview.
     PreviewInstances {
         session: PreviewId,
         instances: Vec<PreviewInstanceBox>,

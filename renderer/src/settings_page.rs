@@ -22,7 +22,6 @@ pub(crate) struct SettingsPage {
     shown_before: bool,
 }
 
-/// Search keywords for the standing approvals.
 const APPROVAL_KEYWORDS: &str = "agents review proposals accept grant revoke unattended scripts";
 
 /// One setting: its title, description, search keywords and control.

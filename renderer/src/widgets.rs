@@ -28,7 +28,6 @@ pub(crate) fn paint_icon(painter: &Painter, name: &str, rect: Rect, color: Color
     }
 }
 
-/// Adds an icon to a layout.
 pub(crate) fn icon_ui(ui: &mut Ui, name: &str, size: f32, color: Color32) {
     let (rect, _) = ui.allocate_exact_size(Vec2::splat(size), Sense::hover());
     paint_icon(ui.painter(), name, rect, color);
@@ -61,7 +60,6 @@ pub(crate) fn icon_button_ui(ui: &mut Ui, theme: &WorkbenchTheme, icon: &str, na
     response.on_hover_text(name)
 }
 
-/// Draws the focus ring.
 pub(crate) fn focus_ring(ui: &Ui, theme: &WorkbenchTheme, rect: Rect, response: &Response) {
     if response.has_focus() {
         ui.painter().rect_stroke(
@@ -73,7 +71,6 @@ pub(crate) fn focus_ring(ui: &Ui, theme: &WorkbenchTheme, rect: Rect, response: 
     }
 }
 
-/// The appearance and input of a list row.
 pub(crate) struct ListRow<'a> {
     /// The accessible name.
     pub(crate) name: &'a str,
@@ -91,16 +88,26 @@ pub(crate) fn row_ui(
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW_HEIGHT), row.sense);
     response.widget_info(|| WidgetInfo::selected(Role::Button, ui.is_enabled(), row.selected, row.name));
     if ui.is_rect_visible(rect) {
-        let corners = CornerRadius::same(4);
-        if row.selected {
-            ui.painter().rect_filled(rect, corners, theme.selection);
-        } else if response.hovered() {
-            ui.painter().rect_filled(rect, corners, theme.hover);
-        }
-        focus_ring(ui, theme, rect, &response);
+        row_background(ui, theme, rect, &response, row.selected);
         paint(ui, rect.shrink2(vec2(6.0, 0.0)));
     }
     response
+}
+
+/// Paints the selection or the pointer behind a row, and its focus ring.
+pub(crate) fn row_background(
+    ui: &Ui,
+    theme: &WorkbenchTheme,
+    rect: Rect,
+    response: &Response,
+    is_selected: bool,
+) {
+    if is_selected {
+        ui.painter().rect_filled(rect, CornerRadius::same(4), theme.selection);
+    } else if response.hovered() {
+        ui.painter().rect_filled(rect, CornerRadius::same(4), theme.hover);
+    }
+    focus_ring(ui, theme, rect, response);
 }
 
 /// A scrolled list of rows over the whole panel. `draw_ui` gets the range of visible rows.
@@ -144,6 +151,28 @@ pub(crate) fn muted_ui(ui: &mut Ui, theme: &WorkbenchTheme, text: impl Into<Stri
     ui.label(RichText::new(text).small().color(theme.text_muted))
 }
 
+/// Small text that also wraps in a horizontal layout.
+pub(crate) fn small_text_ui(ui: &mut Ui, color: Color32, text: impl Into<String>) -> Response {
+    ui.add(egui::Label::new(RichText::new(text).small().color(color)).wrap())
+}
+
+/// Text that a person may select and copy.
+pub(crate) fn copyable_text_ui(ui: &mut Ui, text: impl Into<egui::WidgetText>) -> Response {
+    ui.add(egui::Label::new(text).selectable(true).wrap())
+}
+
+/// Counts what a list leaves out after its first `most` entries.
+pub(crate) fn more_ui(ui: &mut Ui, theme: &WorkbenchTheme, count: usize, most: usize) {
+    if count > most {
+        muted_ui(ui, theme, format!("and {} more", count - most));
+    }
+}
+
+/// The button of the action that a form or a dialog leads to.
+pub(crate) fn primary_button<'a>(theme: &WorkbenchTheme, text: impl Into<String>) -> egui::Button<'a> {
+    egui::Button::new(RichText::new(text).color(theme.accent_text)).fill(theme.accent)
+}
+
 /// Shows a name and its value as one wrapping text, so that the value is always fully visible.
 pub(crate) fn named_text_ui(ui: &mut Ui, theme: &WorkbenchTheme, name: &str, value: &str) -> Response {
     let mut job = egui::text::LayoutJob::default();
@@ -154,7 +183,6 @@ pub(crate) fn named_text_ui(ui: &mut Ui, theme: &WorkbenchTheme, name: &str, val
     ui.add(egui::Label::new(job).selectable(true).wrap())
 }
 
-/// The empty state of a panel.
 pub(crate) fn empty_state_ui(ui: &mut Ui, theme: &WorkbenchTheme, title: &str, text: &str) {
     ui.add_space(24.0);
     ui.vertical_centered(|ui| {
@@ -173,7 +201,6 @@ pub(crate) fn focus_stroke<R>(ui: &mut Ui, theme: &WorkbenchTheme, content: impl
     .inner
 }
 
-/// The frame of a modal.
 pub(crate) fn modal_frame(context: &egui::Context) -> egui::Frame {
     egui::Frame::popup(&context.global_style()).inner_margin(18)
 }
@@ -206,7 +233,6 @@ pub(crate) fn popup_ui<T>(
     if is_left || shown.inner.is_some() { ControlFlow::Break(shown.inner) } else { ControlFlow::Continue(()) }
 }
 
-/// A search field with a clear button.
 pub(crate) fn search_field_ui(
     ui: &mut Ui,
     theme: &WorkbenchTheme,
@@ -245,7 +271,6 @@ pub(crate) fn paint_cross(painter: &Painter, rect: Rect, color: Color32) {
     painter.line_segment([rect.right_top(), rect.left_bottom()], stroke);
 }
 
-/// A close button.
 pub(crate) fn close_button_ui(ui: &mut Ui, theme: &WorkbenchTheme, name: &str) -> Response {
     let (rect, response) = ui.allocate_exact_size(Vec2::splat(20.0), Sense::click());
     response.widget_info(|| WidgetInfo::labeled(Role::Button, true, name));
@@ -258,7 +283,6 @@ pub(crate) fn close_button_ui(ui: &mut Ui, theme: &WorkbenchTheme, name: &str) -
     response.on_hover_text(name)
 }
 
-/// Paints a disclosure triangle.
 pub(crate) fn paint_disclosure(painter: &Painter, rect: Rect, open: bool, color: Color32) {
     let (c, r) = (rect.center(), 3.5);
     let points = if open {
@@ -320,7 +344,11 @@ pub(crate) fn paint_severity(
     }
 }
 
-/// A tab of a group of panels.
+pub(crate) fn severity_mark_ui(ui: &mut Ui, theme: &WorkbenchTheme, size: Vec2, severity: ProblemSeverity) {
+    let (mark, _) = ui.allocate_exact_size(size, Sense::hover());
+    paint_severity(ui.painter(), mark.center(), theme, severity);
+}
+
 pub(crate) struct TabButton<'a> {
     pub(crate) id: egui::Id,
     pub(crate) text: &'a str,

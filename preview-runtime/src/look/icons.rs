@@ -94,7 +94,6 @@ pub(crate) enum IconPathStroke {
 
 pub(crate) type IconStrokes = Vec<IconPathStroke>;
 
-/// Returns the strokes of an icon.
 pub(crate) fn icon(name: &str) -> Option<&'static IconStrokes> {
     static READ: LazyLock<BTreeMap<&str, IconStrokes>> =
         LazyLock::new(|| ICONS.iter().map(|(name, steps)| (*name, strokes(steps))).collect());

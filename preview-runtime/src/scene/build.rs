@@ -118,7 +118,6 @@ fn build_with(
     (builder.tree, builder.problems, builder.statuses)
 }
 
-/// The style that children inherit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct InheritedStyle {
     pub(super) colour: Colour,
@@ -132,7 +131,6 @@ impl Default for InheritedStyle {
     }
 }
 
-/// The content of the slots of a component.
 #[derive(Clone, Copy)]
 pub(super) enum SlotContent<'c> {
     Nothing,
@@ -180,7 +178,6 @@ pub(super) struct SceneBuilder<'a> {
 }
 
 impl<'a> SceneBuilder<'a> {
-    /// Builds a standalone component.
     fn build_component(&mut self, component: &str, variant: Option<&String>) -> Vec<usize> {
         let mut props = Map::new();
         let id = variant.map_or_else(|| component.to_owned(), |variant| format!("{component}@{variant}"));

@@ -34,7 +34,6 @@ struct CachedInstance {
     keys: Vec<ElementKey>,
 }
 
-/// The inputs from which an instance is built.
 pub(super) struct InstanceSource<'s> {
     pub(super) id: &'s str,
     pub(super) component: &'s Arc<Component>,
@@ -48,7 +47,6 @@ impl BuildCache {
         self.fragments.clear();
     }
 
-    /// Records that a picture is available.
     pub(crate) fn has_picture(&mut self, path: &str) {
         self.pictures.insert(path.to_owned());
     }

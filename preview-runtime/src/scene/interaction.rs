@@ -31,7 +31,6 @@ impl std::fmt::Display for ElementKey {
     }
 }
 
-/// The value that a person entered in a control.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ControlValue {
     Text(String),
@@ -61,7 +60,6 @@ impl TextCaret {
     }
 }
 
-/// An open list over the page.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OpenList {
     pub select: ElementKey,
@@ -76,7 +74,6 @@ pub struct PreviewInteraction {
     pub hovered: BTreeSet<ElementKey>,
     pub pressed: Option<ElementKey>,
     pub focused: Option<ElementKey>,
-    /// The open list of a select.
     pub open: Option<OpenList>,
     /// The caret of the focused field. `None` is after the last character.
     pub caret: Option<TextCaret>,

@@ -25,7 +25,6 @@ pub(crate) use select_list::list_height;
 
 use shared_protocol::preview_wire::{SceneInstance, SceneOverride, SceneTarget};
 
-/// The content of a session.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PreviewScene {
     pub target: SceneTarget,

@@ -108,7 +108,6 @@ impl PreviewRuntimeSession {
         }
     }
 
-    /// Handles one message and its file descriptor.
     pub fn handle_message(
         &mut self,
         message: ToPreview,

@@ -32,7 +32,6 @@ pub(crate) struct ApprovalsSection {
     form: Option<ApprovalForm>,
 }
 
-/// The draft of an approval.
 #[derive(Debug, Default)]
 struct ApprovalForm {
     client: String,

@@ -21,7 +21,6 @@ pub(crate) struct McpSettingsSection {
     port: Option<u16>,
 }
 
-/// Search keywords of the section.
 pub(crate) const SEARCH_KEYWORDS: &str = "agents mcp server port token observe guarded off connection health";
 
 impl McpSettingsSection {

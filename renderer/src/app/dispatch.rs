@@ -15,7 +15,6 @@ use crate::{
 };
 use egui::Context;
 
-/// A message to one of the features.
 pub(super) enum FeatureMessage {
     Inspector(InspectorMessage),
     Review(ReviewMessage),

@@ -71,7 +71,6 @@ pub(crate) struct WindowSession {
     /// The answers of main about the Terraform of the board.
     pub(crate) terraform: TerraformAnswers,
     review: ReviewMode,
-    /// The chosen preview session.
     visible_preview: Option<PreviewId>,
     /// The preview panel was in front in this frame.
     previewing: bool,
@@ -155,7 +154,6 @@ pub struct Workbench {
     fitted: BTreeSet<BoardId>,
     /// The area of the board in the last frame.
     canvas_area: Option<ViewRect>,
-    /// The activity in the last frame.
     activity: DesignerActivity,
     theme: WorkbenchTheme,
     settings: WindowSettings,

@@ -23,7 +23,6 @@ impl Workbench {
         }
     }
 
-    /// The board with the open proposal on it.
     pub(super) fn board_ui(&mut self, ui: &mut Ui, queue: &mut CommandQueue) {
         if self.review.open_review().is_none() {
             return self.canvas_ui(ui, queue);

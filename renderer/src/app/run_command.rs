@@ -219,7 +219,6 @@ impl Workbench {
         }
     }
 
-    /// Pastes text from the clipboard.
     pub(super) fn paste(&mut self, text: &str) {
         let Some(fragment) = clipboard::from_text(text) else {
             let more = vec!["Copy nodes on a board first.".to_owned()];

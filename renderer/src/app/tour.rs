@@ -70,7 +70,6 @@ impl Workbench {
         }
     }
 
-    /// A folder was imported as a board.
     pub(super) fn receive_import(&mut self, imported: ImportedBoard, context: &Context) {
         let mut queue = CommandQueue::default();
         let answers = &mut self.session.terraform;

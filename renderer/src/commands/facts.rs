@@ -17,9 +17,7 @@ pub(crate) struct CommandFacts<'a> {
     pub(crate) bundle: bool,
     /// A spec bundle has domain knowledge.
     pub(crate) knowledge: bool,
-    /// The reader shows an entity.
     pub(crate) entity: bool,
-    /// The selected node represents an entity.
     pub(crate) entity_node: bool,
     pub(crate) back: bool,
     pub(crate) forward: bool,
@@ -29,6 +27,5 @@ pub(crate) struct CommandFacts<'a> {
     pub(crate) reviewing: bool,
     /// The selection can be previewed.
     pub(crate) showable: bool,
-    /// A preview session is open.
     pub(crate) preview: bool,
 }

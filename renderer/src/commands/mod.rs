@@ -63,7 +63,6 @@ pub(crate) enum CommandId {
     ShowOnMap,
     Coverage,
     Knowledge,
-    /// Runs Terraform on the board.
     Run(TerraformOperation),
     CancelRun,
     ShowChanges,
@@ -207,7 +206,6 @@ pub(crate) enum CommandRequirement {
     Board,
     EditableBoard,
     InfrastructureBoard,
-    /// A Terraform run in progress.
     Run,
     /// At least this many selected nodes, on an editable board.
     EditableNodes(usize),
@@ -217,19 +215,14 @@ pub(crate) enum CommandRequirement {
     Selection,
     Undo,
     Redo,
-    /// A spec bundle.
     Bundle,
-    /// A bundle with domain knowledge.
     Knowledge,
-    /// An entity open in the reader.
     Entity,
-    /// A selected node that represents an entity.
     EntityNode,
     Back,
     Forward,
     /// A selection that can be previewed.
     Showable,
-    /// A preview session.
     Preview,
     /// A proposal that waits for a decision.
     WaitingProposal,

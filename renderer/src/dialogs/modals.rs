@@ -2,7 +2,7 @@
 
 use crate::{
     view::{FrameView, PickedPathPurpose, SpecAction, WindowAction},
-    widgets::{focus_stroke, modal_frame, muted_ui},
+    widgets::{focus_stroke, modal_frame, more_ui, muted_ui},
 };
 use canvas::theme::WorkbenchTheme;
 use egui::{Context, Id, Key, RichText, TextEdit, Ui};
@@ -292,9 +292,7 @@ fn delete_ui(ui: &mut Ui, view: &FrameView<'_>, entity: &EntityRef, referrers: &
     for referrer in referrers.iter().take(MAX_LISTED_REFERRERS) {
         muted_ui(ui, view.theme, format!("• {referrer}"));
     }
-    if count > MAX_LISTED_REFERRERS {
-        muted_ui(ui, view.theme, format!("and {} more", count - MAX_LISTED_REFERRERS));
-    }
+    more_ui(ui, view.theme, count, MAX_LISTED_REFERRERS);
 }
 
 fn map_ui(ui: &mut Ui, view: &FrameView<'_>, bundle: &str, around: &mut Option<EntityRef>, depth: &mut u32) {

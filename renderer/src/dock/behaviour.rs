@@ -21,7 +21,6 @@ const MIN_TILE_SIZE: f32 = 90.0;
 /// The panels as the dock needs them.
 pub(crate) trait DockContent {
     fn panel_ui(&mut self, panel: PanelId, ui: &mut Ui);
-    /// The text of the tab.
     fn title(&self, panel: PanelId) -> String;
     fn close(&mut self, panel: PanelId);
     fn fold(&mut self, panel: PanelId);

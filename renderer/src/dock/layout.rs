@@ -216,7 +216,6 @@ impl DockLayout {
         self.show(panel);
     }
 
-    /// The part at a side of the canvas.
     pub(crate) fn side_mut(&mut self, side: PanelSide) -> Option<&mut Self> {
         let at = self.part_at_side(side);
         let (DockLayoutPart::Row(parts) | DockLayoutPart::Column(parts)) = &mut self.holds else {

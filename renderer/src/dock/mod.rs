@@ -41,7 +41,6 @@ impl Dock {
         &self.place
     }
 
-    /// Returns whether the panel is visible.
     pub(crate) fn is_in_front(&self, panel: PanelId) -> bool {
         let group = self.place.group_of(panel).filter(|group| !group.folded);
         group.and_then(|group| group.front()) == Some(panel) && !self.tiling.is_squeezed(panel)

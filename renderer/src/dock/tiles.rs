@@ -247,7 +247,6 @@ impl CanvasSiblings<'_> {
         (self.whole.width() * 0.32).clamp(240.0, 460.0)
     }
 
-    /// The default size for the window size.
     fn default_size(&self, after: bool) -> f32 {
         match (self.across, after) {
             (true, false) => (self.whole.width() * 0.22).clamp(176.0, 240.0),

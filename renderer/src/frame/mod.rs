@@ -25,7 +25,6 @@ pub(crate) trait Feature {
     type Reply: 'static;
 }
 
-/// One command of a feature, in the order of sending.
 pub(crate) enum FeatureCommand<F: Feature> {
     Message(F::Message),
     Request(MainRequest<F::Reply>),

@@ -94,7 +94,6 @@ fn search_button_ui(ui: &mut Ui, theme: &WorkbenchTheme, room: f32, actions: &Ac
     }
 }
 
-/// The row of boards.
 pub(crate) fn board_tabs_ui(ui: &mut Ui, view: &FrameView<'_>) {
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = 2.0;
@@ -161,7 +160,6 @@ fn tab_ui(ui: &mut Ui, view: &FrameView<'_>, board: &Board) {
 struct BoardTabState<'a> {
     is_selected: bool,
     held: bool,
-    /// The number of problems.
     count: Option<&'a str>,
 }
 

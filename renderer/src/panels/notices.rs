@@ -3,7 +3,7 @@
 use crate::{
     panel_id::PanelId,
     view::{ActionQueue, FrameView, WindowAction},
-    widgets::{close_button_ui, muted_ui, paint_severity},
+    widgets::{close_button_ui, muted_ui, paint_severity, severity_mark_ui},
 };
 use canvas::theme::WorkbenchTheme;
 use egui::{
@@ -39,7 +39,6 @@ struct Toast {
     tone: ToastTone,
     message: String,
     details: Vec<String>,
-    /// The label and action of the button.
     offer: Option<(&'static str, WindowAction)>,
     /// The operation that the message reports.
     about: Option<Revision>,
@@ -113,7 +112,6 @@ impl Toasts {
         self.push(ToastTone::Bad, capitalised(&refusal.message), advice(refusal), None);
     }
 
-    /// Shows a refusal with a button.
     pub(crate) fn offer(&mut self, refusal: &Refusal, text: &'static str, action: WindowAction) {
         self.push(ToastTone::Bad, capitalised(&refusal.message), advice(refusal), Some((text, action)));
     }
@@ -257,8 +255,7 @@ pub(crate) fn banner_ui(ui: &mut Ui, view: &FrameView<'_>) {
                     }
                 }
                 ui.with_layout(egui::Layout::left_to_right(egui::Align::Center), |ui| {
-                    let (mark, _) = ui.allocate_exact_size(Vec2::splat(14.0), Sense::hover());
-                    paint_severity(ui.painter(), mark.center(), view.theme, ProblemSeverity::Warning);
+                    severity_mark_ui(ui, view.theme, Vec2::splat(14.0), ProblemSeverity::Warning);
                     ui.add(egui::Label::new(text.as_str()).truncate()).on_hover_text(text.as_str());
                 });
             });
@@ -299,8 +296,7 @@ fn health_ui(ui: &mut Ui, view: &FrameView<'_>, text: &str, fix: impl FnOnce(&mu
     ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
         fix(ui);
         ui.with_layout(egui::Layout::left_to_right(egui::Align::Center), |ui| {
-            let (mark, _) = ui.allocate_exact_size(Vec2::splat(14.0), Sense::hover());
-            paint_severity(ui.painter(), mark.center(), view.theme, ProblemSeverity::Warning);
+            severity_mark_ui(ui, view.theme, Vec2::splat(14.0), ProblemSeverity::Warning);
             ui.add(egui::Label::new(text).truncate()).on_hover_text(text);
         });
     });

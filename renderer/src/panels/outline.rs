@@ -97,7 +97,6 @@ impl OutlinePanel {
         self.folded.remove(&node)
     }
 
-    /// Unfolds the ancestors of the selection.
     fn unfold_to_selection(&mut self, view: &FrameView<'_>) {
         for node in view.selected_nodes() {
             let parent = view.snapshot.node(node).and_then(|node| node.parent);

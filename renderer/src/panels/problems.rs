@@ -131,7 +131,6 @@ impl ProblemsPanel {
     }
 }
 
-/// A row of the list.
 enum ProblemRow<'a> {
     Board(&'a BoardProblem),
     /// A finding of a run, a file or an import.

@@ -5,7 +5,7 @@ use crate::{
     panel_id::PanelId,
     panels::problems::counts,
     view::{FrameView, WindowAction},
-    widgets::paint_severity,
+    widgets::severity_mark_ui,
 };
 use egui::{Align, Button, Layout, RichText, Sense, Ui, Vec2};
 use shared_protocol::text::count_noun;
@@ -84,8 +84,7 @@ fn problems_ui(ui: &mut Ui, view: &FrameView<'_>) {
     };
     if errors + warnings > 0 {
         let severity = if errors > 0 { ProblemSeverity::Error } else { ProblemSeverity::Warning };
-        let (rect, _) = ui.allocate_exact_size(Vec2::splat(12.0), Sense::hover());
-        paint_severity(ui.painter(), rect.center(), view.theme, severity);
+        severity_mark_ui(ui, view.theme, Vec2::splat(12.0), severity);
     }
     let text = RichText::new(text).small().color(view.theme.text_muted);
     if ui.add(Button::new(text).frame_when_inactive(false)).on_hover_text("Show problems").clicked() {
@@ -106,8 +105,7 @@ fn review_ui(ui: &mut Ui, view: &FrameView<'_>) {
         .iter()
         .any(|brief| brief.needs_decision() && brief.risks.contains(&Risk::Destructive));
     if is_grave {
-        let (rect, _) = ui.allocate_exact_size(Vec2::splat(12.0), Sense::hover());
-        paint_severity(ui.painter(), rect.center(), view.theme, ProblemSeverity::Warning);
+        severity_mark_ui(ui, view.theme, Vec2::splat(12.0), ProblemSeverity::Warning);
     }
     let text = RichText::new(format!("{waiting} to review")).small().color(view.theme.text);
     let name = format!("{} to review", count_noun(waiting, "proposal"));

@@ -14,7 +14,6 @@ pub(crate) fn state_words(state: &PreviewSessionStatus) -> &'static str {
     }
 }
 
-/// The label of a preview target.
 pub(crate) fn target_label(view: &FrameView<'_>, shown: &PreviewTarget) -> String {
     let component = |id: &str| {
         let known = view.previews.components.iter().find(|component| component.id == id);

@@ -21,7 +21,6 @@ pub(crate) struct PreviewTextures {
 /// finishes a frame much sooner, and one that writes endlessly must not keep the window repainting.
 const MAX_TORN_READS: u32 = 25;
 
-/// The shown frame of a session.
 #[derive(Clone, Copy)]
 pub(crate) struct ShownPreviewFrame<'a> {
     pub(crate) texture: &'a TextureHandle,

@@ -8,9 +8,7 @@ use crate::{
 };
 use shared_protocol::{
     OrderedValue, Refusal,
-    bundle::{
-        BundleDiagnostic, BundlesView, EntityRef, EntitySummary, EntityView, RelationCoverageView, SchemaView,
-    },
+    bundle::{BundleDiagnostic, BundlesView, EntityRef, EntitySummary, EntityView, RelationCoverageView},
     request::Request,
     requests::{
         ListDiagnostics, ListEntities, MeasureCoverage, ReadKnowledge, ReadSchema, SearchEntities,
@@ -22,11 +20,9 @@ use std::collections::BTreeMap;
 /// The maximum number of cached entities. Evicted entities are requested again when they are shown.
 const MAX_CACHED_ENTITIES: usize = 64;
 
-/// A cached answer from main.
 #[derive(Debug)]
 pub(crate) struct CachedSpecAnswer<T> {
     pub(crate) value: Option<T>,
-    /// The refusal of the last request.
     pub(crate) refused: Option<Refusal>,
     /// The bundle generation of the last request.
     requested: Option<u64>,
@@ -46,7 +42,7 @@ impl<T> CachedSpecAnswer<T> {
         self.requested.replace(generation) != Some(generation)
     }
 
-    fn receive(&mut self, result: Result<T, Refusal>) {
+    pub(super) fn receive(&mut self, result: Result<T, Refusal>) {
         self.version += 1;
         match result {
             Ok(value) => (self.value, self.refused) = (Some(value), None),
@@ -69,7 +65,7 @@ pub(crate) struct EntityList {
 }
 
 impl EntityList {
-    fn from_summaries(entities: Vec<EntitySummary>) -> Self {
+    pub(super) fn from_summaries(entities: Vec<EntitySummary>) -> Self {
         let key = |summary: &EntitySummary| format!("{} {}", summary.entity.id, summary.title).to_lowercase();
         Self { keys: entities.iter().map(key).collect(), entities }
     }
@@ -91,7 +87,7 @@ pub(crate) struct LoadedEntity {
 }
 
 impl LoadedEntity {
-    fn from_view(view: EntityView) -> Self {
+    pub(super) fn from_view(view: EntityView) -> Self {
         let data = serde_json::from_str(&view.data).unwrap_or_default();
         let schema = EntityFormSchema::from_view(&view.schema);
         Self { view, data, schema }
@@ -111,15 +107,15 @@ pub(crate) enum SpecQuestion {
 
 #[derive(Debug, Default)]
 pub(crate) struct SpecAnswers {
-    entities: BTreeMap<String, CachedSpecAnswer<EntityList>>,
-    entity: BTreeMap<EntityRef, CachedSpecAnswer<LoadedEntity>>,
-    schemas: BTreeMap<(String, String), CachedSpecAnswer<EntityFormSchema>>,
-    diagnostics: BTreeMap<String, CachedSpecAnswer<Vec<BundleDiagnostic>>>,
-    coverage: BTreeMap<String, CachedSpecAnswer<Vec<RelationCoverageView>>>,
-    knowledge: BTreeMap<String, CachedSpecAnswer<String>>,
+    pub(super) entities: BTreeMap<String, CachedSpecAnswer<EntityList>>,
+    pub(super) entity: BTreeMap<EntityRef, CachedSpecAnswer<LoadedEntity>>,
+    /// By bundle and type of the entity.
+    pub(super) schemas: BTreeMap<(String, String), CachedSpecAnswer<EntityFormSchema>>,
+    pub(super) diagnostics: BTreeMap<String, CachedSpecAnswer<Vec<BundleDiagnostic>>>,
+    pub(super) coverage: BTreeMap<String, CachedSpecAnswer<Vec<RelationCoverageView>>>,
+    pub(super) knowledge: BTreeMap<String, CachedSpecAnswer<String>>,
     /// The latest search results, with their query.
     pub(crate) search_results: (String, Vec<EntitySummary>),
-    /// The query of the search in progress.
     searching: Option<String>,
     /// The number of the workspace, so that responses about another one are ignored.
     workspace: u64,
@@ -153,89 +149,46 @@ impl SpecAnswers {
             | SpecQuestion::Knowledge(bundle) => bundle,
         };
         let Some(generation) = generation(bundles, bundle) else { return };
-        if !self.must_request(&question, generation) {
-            return;
-        }
         match question {
             SpecQuestion::Entities(id) => {
-                self.request(ListEntities { bundle: id.clone() }, id, SpecResponse::Entities);
+                if self.entities.entry(id.clone()).or_default().must_request(generation) {
+                    self.request(ListEntities { bundle: id.clone() }, id, SpecResponse::Entities);
+                }
             }
             SpecQuestion::Entity(entity) => {
-                self.request(ShowEntity { entity: entity.clone() }, entity, SpecResponse::Entity);
-            }
-            SpecQuestion::Schema(bundle, entity_type) => {
-                let subject = (bundle.clone(), entity_type.clone());
-                self.request(ReadSchema { bundle, entity_type }, subject, SpecResponse::Schema);
-            }
-            SpecQuestion::Diagnostics(id) => {
-                self.request(ListDiagnostics { bundle: id.clone() }, id, SpecResponse::Diagnostics);
-            }
-            SpecQuestion::Coverage(id) => {
-                self.request(MeasureCoverage { bundle: id.clone() }, id, SpecResponse::Coverage);
-            }
-            SpecQuestion::Knowledge(id) => {
-                self.request(ReadKnowledge { bundle: id.clone() }, id, SpecResponse::Knowledge);
-            }
-        }
-    }
-
-    /// Returns whether an answer is missing for this generation, and marks it as requested.
-    fn must_request(&mut self, question: &SpecQuestion, generation: u64) -> bool {
-        match question {
-            SpecQuestion::Entities(bundle) => {
-                self.entities.entry(bundle.clone()).or_default().must_request(generation)
-            }
-            SpecQuestion::Entity(entity) => {
-                if self.entity.len() >= MAX_CACHED_ENTITIES && !self.entity.contains_key(entity) {
+                if self.entity.len() >= MAX_CACHED_ENTITIES && !self.entity.contains_key(&entity) {
                     self.entity.clear();
                 }
-                self.entity.entry(entity.clone()).or_default().must_request(generation)
+                if self.entity.entry(entity.clone()).or_default().must_request(generation) {
+                    self.request(ShowEntity { entity: entity.clone() }, entity, SpecResponse::Entity);
+                }
             }
-            SpecQuestion::Schema(bundle, kind) => {
-                self.schemas.entry((bundle.clone(), kind.clone())).or_default().must_request(generation)
+            SpecQuestion::Schema(bundle, entity_type) => {
+                let key = (bundle.clone(), entity_type.clone());
+                if self.schemas.entry(key.clone()).or_default().must_request(generation) {
+                    self.request(ReadSchema { bundle, entity_type }, key, SpecResponse::Schema);
+                }
             }
-            SpecQuestion::Diagnostics(bundle) => {
-                self.diagnostics.entry(bundle.clone()).or_default().must_request(generation)
+            SpecQuestion::Diagnostics(id) => {
+                if self.diagnostics.entry(id.clone()).or_default().must_request(generation) {
+                    self.request(ListDiagnostics { bundle: id.clone() }, id, SpecResponse::Diagnostics);
+                }
             }
-            SpecQuestion::Coverage(bundle) => {
-                self.coverage.entry(bundle.clone()).or_default().must_request(generation)
+            SpecQuestion::Coverage(id) => {
+                if self.coverage.entry(id.clone()).or_default().must_request(generation) {
+                    self.request(MeasureCoverage { bundle: id.clone() }, id, SpecResponse::Coverage);
+                }
             }
-            SpecQuestion::Knowledge(bundle) => {
-                self.knowledge.entry(bundle.clone()).or_default().must_request(generation)
+            SpecQuestion::Knowledge(id) => {
+                if self.knowledge.entry(id.clone()).or_default().must_request(generation) {
+                    self.request(ReadKnowledge { bundle: id.clone() }, id, SpecResponse::Knowledge);
+                }
             }
         }
     }
 
-    pub(crate) fn entities(&self, bundle: &str) -> Option<&CachedSpecAnswer<EntityList>> {
-        self.entities.get(bundle)
-    }
-
-    pub(crate) fn entity(&self, entity: &EntityRef) -> Option<&CachedSpecAnswer<LoadedEntity>> {
-        self.entity.get(entity)
-    }
-
-    pub(crate) fn entity_mut(&mut self, entity: &EntityRef) -> Option<&mut CachedSpecAnswer<LoadedEntity>> {
-        self.entity.get_mut(entity)
-    }
-
-    pub(crate) fn schema(
-        &self,
-        bundle: &str,
-        entity_type: &str,
-    ) -> Option<&CachedSpecAnswer<EntityFormSchema>> {
-        self.schemas.get(&(bundle.to_owned(), entity_type.to_owned()))
-    }
-
-    pub(crate) fn diagnostics(&self, bundle: &str) -> Option<&CachedSpecAnswer<Vec<BundleDiagnostic>>> {
-        self.diagnostics.get(bundle)
-    }
-
-    pub(crate) fn coverage(&self, bundle: &str) -> Option<&CachedSpecAnswer<Vec<RelationCoverageView>>> {
-        self.coverage.get(bundle)
-    }
-
-    pub(crate) fn knowledge(&self, bundle: &str) -> Option<&CachedSpecAnswer<String>> {
-        self.knowledge.get(bundle)
+    pub(crate) fn known_schema(&self, bundle: &str, entity_type: &str) -> Option<&EntityFormSchema> {
+        self.schemas.get(&(bundle.to_owned(), entity_type.to_owned()))?.value.as_ref()
     }
 
     /// Searches all bundles. Only one search runs at a time; the newest query follows it.
@@ -258,38 +211,6 @@ impl SpecAnswers {
     /// Returns whether a response is about the open workspace.
     pub(crate) fn is_current(&self, workspace: u64) -> bool {
         self.workspace == workspace
-    }
-
-    pub(crate) fn receive_entities(&mut self, bundle: String, result: Result<Vec<EntitySummary>, Refusal>) {
-        self.entities.entry(bundle).or_default().receive(result.map(EntityList::from_summaries));
-    }
-
-    pub(crate) fn receive_entity(&mut self, entity: EntityRef, result: Result<EntityView, Refusal>) {
-        self.entity.entry(entity).or_default().receive(result.map(LoadedEntity::from_view));
-    }
-
-    pub(crate) fn receive_schema(&mut self, key: (String, String), result: Result<SchemaView, Refusal>) {
-        self.schemas.entry(key).or_default().receive(result.map(|view| EntityFormSchema::from_view(&view)));
-    }
-
-    pub(crate) fn receive_diagnostics(
-        &mut self,
-        bundle: String,
-        result: Result<Vec<BundleDiagnostic>, Refusal>,
-    ) {
-        self.diagnostics.entry(bundle).or_default().receive(result);
-    }
-
-    pub(crate) fn receive_coverage(
-        &mut self,
-        bundle: String,
-        result: Result<Vec<RelationCoverageView>, Refusal>,
-    ) {
-        self.coverage.entry(bundle).or_default().receive(result);
-    }
-
-    pub(crate) fn receive_knowledge(&mut self, bundle: String, result: Result<String, Refusal>) {
-        self.knowledge.entry(bundle).or_default().receive(result);
     }
 
     pub(crate) fn receive_found(&mut self, query: String, result: Result<Vec<EntitySummary>, Refusal>) {

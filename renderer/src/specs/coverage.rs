@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     view::FrameView,
-    widgets::{body_font, muted_ui, paint_icon, paint_line, small_font},
+    widgets::{body_font, more_ui, muted_ui, paint_icon, paint_line, small_font},
 };
 use canvas::theme::WorkbenchTheme;
 use egui::{Align2, CornerRadius, Rect, RichText, Role, Sense, Ui, Vec2, WidgetInfo, pos2, vec2};
@@ -106,9 +106,7 @@ impl CoveragePage {
                     };
                     entity_chip_ui(ui, view, &entity, None);
                 }
-                if missing > coverage.uncovered.len() {
-                    muted_ui(ui, theme, format!("and {} more", missing - coverage.uncovered.len()));
-                }
+                more_ui(ui, theme, missing, coverage.uncovered.len());
             });
         });
         ui.add_space(8.0);

@@ -128,7 +128,7 @@ type BundleFindings<'a> = Vec<(&'a str, u64, &'a [BundleDiagnostic])>;
 /// Returns the known findings of each bundle, in bundle order.
 fn known_findings<'a>(view: &FrameView<'a>, answers: &'a SpecAnswers) -> BundleFindings<'a> {
     let of = |bundle: &'a str| {
-        let known = answers.diagnostics(bundle)?;
+        let known = answers.diagnostics.get(bundle)?;
         Some((bundle, known.version, known.value.as_deref().unwrap_or_default()))
     };
     view.bundles.bundles.iter().filter_map(|bundle| of(bundle.id.as_str())).collect()

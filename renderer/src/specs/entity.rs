@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     view::FrameView,
-    widgets::{TabButton, muted_ui, paint_severity, tab_ui},
+    widgets::{TabButton, copyable_text_ui, more_ui, muted_ui, severity_mark_ui, small_text_ui, tab_ui},
 };
 use canvas::theme::WorkbenchTheme;
 use egui::{CornerRadius, Rect, RichText, Sense, Ui, Vec2, pos2, vec2};
@@ -33,7 +33,6 @@ const NARROW_WIDTH: f32 = 520.0;
 /// The maximum number of shown referrers of one kind; the rest are counted.
 const MAX_SHOWN_REFERRERS: usize = 60;
 
-/// The state of the reader between frames.
 #[derive(Debug, Default)]
 pub(crate) struct SpecReaderState {
     /// The open group of each entity type.
@@ -102,7 +101,6 @@ pub(super) fn entity_ui(
     ui.add_space(32.0);
 }
 
-/// Shows type, id and title.
 pub(super) fn title_ui(ui: &mut Ui, theme: &WorkbenchTheme, entity: &EntityRef, title: &str) {
     ui.horizontal_top(|ui| {
         let (mark, _) = ui.allocate_exact_size(Vec2::splat(38.0), Sense::hover());
@@ -111,13 +109,9 @@ pub(super) fn title_ui(ui: &mut Ui, theme: &WorkbenchTheme, entity: &EntityRef, 
         ui.vertical(|ui| {
             ui.spacing_mut().item_spacing.y = 2.0;
             let kind = format!("{}  ·  {}", humanise(&entity.entity_type), entity.id);
-            ui.add(
-                egui::Label::new(RichText::new(kind).small().color(theme.text_muted)).selectable(true).wrap(),
-            );
+            copyable_text_ui(ui, RichText::new(kind).small().color(theme.text_muted));
             let title = if title.is_empty() { &entity.id } else { title };
-            ui.add(
-                egui::Label::new(RichText::new(title).size(22.0).color(theme.text)).selectable(true).wrap(),
-            );
+            copyable_text_ui(ui, RichText::new(title).size(22.0).color(theme.text));
         });
     });
     ui.add_space(6.0);
@@ -148,8 +142,7 @@ fn header_values_ui(ui: &mut Ui, theme: &WorkbenchTheme, entity: &LoadedEntity, 
             if count > 0 {
                 ui.horizontal(|ui| {
                     ui.spacing_mut().item_spacing.x = 2.0;
-                    let (mark, _) = ui.allocate_exact_size(Vec2::splat(16.0), Sense::hover());
-                    paint_severity(ui.painter(), mark.center(), theme, severity);
+                    severity_mark_ui(ui, theme, Vec2::splat(16.0), severity);
                     muted_ui(ui, theme, count_noun(count, word));
                 });
             }
@@ -339,11 +332,9 @@ fn label_ui(ui: &mut Ui, theme: &WorkbenchTheme, field: &SchemaField) {
 
 pub(super) fn finding_ui(ui: &mut Ui, theme: &WorkbenchTheme, finding: &EntityFinding) {
     ui.horizontal_top(|ui| {
-        let (mark, _) = ui.allocate_exact_size(Vec2::splat(14.0), Sense::hover());
-        paint_severity(ui.painter(), mark.center(), theme, finding.severity);
+        severity_mark_ui(ui, theme, Vec2::splat(14.0), finding.severity);
         let part = if finding.part.is_empty() { String::new() } else { format!("{}: ", finding.part) };
-        let text = RichText::new(format!("{part}{}", finding.message)).small().color(theme.text);
-        ui.add(egui::Label::new(text).wrap());
+        small_text_ui(ui, theme.text, format!("{part}{}", finding.message));
     });
 }
 
@@ -382,9 +373,7 @@ fn referrers_ui(ui: &mut Ui, view: &FrameView<'_>, incoming: &[RelationView]) {
                     entity_chip_ui(ui, view, &relation.entity, relation.title.as_deref());
                 });
             }
-            if relations.len() > MAX_SHOWN_REFERRERS {
-                muted_ui(ui, theme, format!("and {} more", relations.len() - MAX_SHOWN_REFERRERS));
-            }
+            more_ui(ui, theme, relations.len(), MAX_SHOWN_REFERRERS);
         });
     }
 }

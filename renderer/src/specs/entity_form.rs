@@ -14,10 +14,10 @@ use super::{
 };
 use crate::{
     view::{FrameView, SpecResponse},
-    widgets::{muted_ui, paint_severity},
+    widgets::{copyable_text_ui, muted_ui, severity_mark_ui},
 };
 use canvas::theme::WorkbenchTheme;
-use egui::{Id, RichText, Sense, Ui, Vec2};
+use egui::{Id, RichText, Ui, Vec2};
 use shared_protocol::{
     bundle::EntityRef,
     messages::ProblemSeverity,
@@ -25,13 +25,11 @@ use shared_protocol::{
 };
 use std::time::Duration;
 
-/// The entity that a form edits.
 pub(super) struct EntityFormSubject<'a> {
     pub(super) page: &'a SpecPage,
     /// For a new entity, the id is the typed one.
     pub(super) entity: EntityRef,
     pub(super) schema: &'a EntityFormSchema,
-    /// The findings of the saved entity.
     pub(super) findings: &'a EntityFindings,
 }
 
@@ -61,7 +59,7 @@ pub(super) fn form_ui(
     let group = groups_ui(ui, theme, schema, &subject.entity.entity_type, reading);
     ui.spacing_mut().item_spacing.y = 4.0;
     let mut values = std::mem::take(&mut draft.values);
-    let list = answers.entities(&subject.entity.bundle).and_then(|known| known.value.as_ref());
+    let list = answers.entities.get(&subject.entity.bundle).and_then(|known| known.value.as_ref());
     let id = Id::unique(("spec form", format!("{:?}", subject.page)));
     let focus = reading.scroll_target.as_ref().map(|name| format!("/{name}"));
     let mut form = EntityForm { theme, draft, list, picking, id, focus, changed: false };
@@ -127,8 +125,7 @@ fn theirs_ui(ui: &mut Ui, theme: &WorkbenchTheme, field: &SchemaField, draft: &E
     let Some(theirs) = draft.theirs.get(&field.name) else { return false };
     let text = theirs.as_ref().map_or_else(|| "(no value)".to_owned(), in_line);
     ui.horizontal_wrapped(|ui| {
-        let (mark, _) = ui.allocate_exact_size(Vec2::splat(14.0), Sense::hover());
-        paint_severity(ui.painter(), mark.center(), theme, ProblemSeverity::Warning);
+        severity_mark_ui(ui, theme, Vec2::splat(14.0), ProblemSeverity::Warning);
         let short: String = text.chars().take(80).collect();
         ui.label(
             RichText::new(format!("Changed elsewhere to “{short}”. Saving keeps your value."))
@@ -144,9 +141,8 @@ fn finding_text_ui(ui: &mut Ui, theme: &WorkbenchTheme, severity: ProblemSeverit
     egui::Frame::new().fill(theme.hover).corner_radius(6).inner_margin(10).show(ui, |ui| {
         ui.set_width(ui.available_width());
         ui.horizontal_top(|ui| {
-            let (mark, _) = ui.allocate_exact_size(Vec2::splat(14.0), Sense::hover());
-            paint_severity(ui.painter(), mark.center(), theme, severity);
-            ui.add(egui::Label::new(RichText::new(text).color(theme.text)).wrap().selectable(true));
+            severity_mark_ui(ui, theme, Vec2::splat(14.0), severity);
+            copyable_text_ui(ui, RichText::new(text).color(theme.text));
         });
     });
 }
@@ -196,7 +192,6 @@ pub(super) fn save(
     answers.request(request, page.clone(), SpecResponse::Saved);
 }
 
-/// The title of the form of a new entity.
 pub(super) fn new_title(entity_type: &str) -> String {
     format!("New {}", phrase(entity_type))
 }

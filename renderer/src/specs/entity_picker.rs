@@ -17,7 +17,6 @@ const WIDTH: f32 = 380.0;
 
 #[derive(Debug, Default)]
 pub(super) struct EntityPicker {
-    /// The open popup and its picker.
     open: Option<(Id, SearchPicker)>,
 }
 

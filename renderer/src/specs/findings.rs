@@ -32,7 +32,6 @@ impl EntityFindings {
         Self(found)
     }
 
-    /// Returns the field of a finding.
     pub(crate) fn field_of(diagnostic: &BundleDiagnostic) -> Option<String> {
         finding(diagnostic).field
     }

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     markdown::markdown_ui,
-    widgets::{close_button_ui, muted_ui},
+    widgets::{close_button_ui, muted_ui, small_text_ui},
 };
 use canvas::theme::WorkbenchTheme;
 use egui::{Id, Margin, Response, RichText, TextEdit, TextStyle, Ui, vec2};
@@ -26,7 +26,6 @@ pub(super) struct EntityForm<'a> {
     pub(super) picking: &'a mut EntityPicker,
     /// The base id of the controls, which keeps their ids stable while messages appear and disappear.
     pub(super) id: Id,
-    /// The pointer of the control to focus.
     pub(super) focus: Option<String>,
     pub(super) changed: bool,
 }
@@ -154,7 +153,7 @@ impl EntityForm<'_> {
 
     fn unread_ui(&self, ui: &mut Ui, at: FormFieldRef<'_>) {
         if let Some(why) = self.draft.unread.get(at.pointer) {
-            ui.add(egui::Label::new(RichText::new(why).small().color(self.theme.danger)).wrap());
+            small_text_ui(ui, self.theme.danger, why);
         }
     }
 

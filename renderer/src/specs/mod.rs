@@ -30,7 +30,7 @@ use crate::{
     main_request::MainRequest,
     view::{FrameView, SpecAction, SpecPage, SpecResponse, WindowAction, entity_of, spec_history as history},
 };
-use answers::SpecAnswers;
+use answers::{EntityList, LoadedEntity, SpecAnswers};
 use coverage::CoveragePage;
 use diagnostics::SpecFindingsList;
 use draft::{EntityDraftCheck, EntityFormDraft};
@@ -40,6 +40,7 @@ use entity_picker::EntityPicker;
 use findings::EntityFindings;
 use knowledge::KnowledgePage;
 use navigator::SpecNavigator;
+use schema::EntityFormSchema;
 use shared_protocol::{
     BoardId, Refusal,
     bundle::{BundleView, EntityRef, EntitySummary},
@@ -103,7 +104,7 @@ impl SpecsFeature {
     pub(crate) fn brief_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>) {
         let Some(of) = entity_of(view) else { return };
         self.answers.want(view.bundles, SpecQuestion::Entity(of.clone()));
-        let known = self.answers.entity(&of);
+        let known = self.answers.entity.get(&of);
         if let Some(found) = known.and_then(|known| known.value.as_ref()) {
             entity::brief_ui(ui, view, found);
         } else if let Some(refusal) = known.and_then(|known| known.refused.as_ref()) {
@@ -138,7 +139,7 @@ impl SpecsFeature {
             .bundles
             .bundles
             .iter()
-            .filter_map(|bundle| self.answers.entities(&bundle.id)?.value.as_ref());
+            .filter_map(|bundle| self.answers.entities.get(&bundle.id)?.value.as_ref());
         lists
             .flat_map(|list| list.matching(query).map(|place| list.entities[place].clone()))
             .take(most)
@@ -164,7 +165,7 @@ impl SpecsFeature {
 
     /// Returns the known referrers of an entity, each with its field.
     pub(crate) fn referrers(&self, of: &EntityRef) -> Vec<String> {
-        let known = self.answers.entity(of).and_then(|known| known.value.as_ref());
+        let known = self.answers.entity.get(of).and_then(|known| known.value.as_ref());
         let incoming = known.map(|entity| entity.view.incoming.as_slice()).unwrap_or_default();
         let others = incoming.iter().filter(|relation| relation.entity != *of);
         others
@@ -173,7 +174,7 @@ impl SpecsFeature {
     }
 
     pub(crate) fn edit(&mut self, of: &EntityRef) {
-        let known = self.answers.entity(of).and_then(|known| known.value.as_ref());
+        let known = self.answers.entity.get(of).and_then(|known| known.value.as_ref());
         if let Some(entity) = known {
             self.drafts
                 .entry(SpecPage::Entity(of.clone()))
@@ -187,7 +188,7 @@ impl SpecsFeature {
         let entity = match page {
             SpecPage::Entity(entity) => entity.clone(),
             SpecPage::New { bundle, entity_type } => {
-                let schema = self.answers.schema(bundle, entity_type).and_then(|known| known.value.as_ref());
+                let schema = self.answers.known_schema(bundle, entity_type);
                 let Some(schema) = schema else { return };
                 let id = draft.id(&schema.id_field).to_owned();
                 EntityRef { bundle: bundle.clone(), entity_type: entity_type.clone(), id }
@@ -209,7 +210,6 @@ impl SpecsFeature {
         self.answers.request(request, (), SpecResponse::Map);
     }
 
-    /// Takes the requests to send.
     pub(crate) fn take_requests(&mut self) -> Vec<MainRequest<WindowAction>> {
         std::mem::take(&mut self.answers.unsent)
     }
@@ -228,7 +228,8 @@ impl SpecsFeature {
         }
         match response {
             SpecResponse::Entity(entity, result) => {
-                self.answers.receive_entity(entity.clone(), result);
+                let loaded = result.map(LoadedEntity::from_view);
+                self.answers.entity.entry(entity.clone()).or_default().receive(loaded);
                 self.rebase(&entity);
             }
             SpecResponse::Checked((page, version), result) => self.receive_check(&page, version, result),
@@ -239,11 +240,23 @@ impl SpecsFeature {
             SpecResponse::Map((), result) => {
                 return result.map_or_else(SpecOutcome::Refused, |drawn| SpecOutcome::ShowBoard(drawn.board));
             }
-            SpecResponse::Entities(bundle, result) => self.answers.receive_entities(bundle, result),
-            SpecResponse::Schema(key, result) => self.answers.receive_schema(key, result),
-            SpecResponse::Diagnostics(bundle, result) => self.answers.receive_diagnostics(bundle, result),
-            SpecResponse::Coverage(bundle, result) => self.answers.receive_coverage(bundle, result),
-            SpecResponse::Knowledge(bundle, result) => self.answers.receive_knowledge(bundle, result),
+            SpecResponse::Entities(bundle, result) => {
+                let list = result.map(EntityList::from_summaries);
+                self.answers.entities.entry(bundle).or_default().receive(list);
+            }
+            SpecResponse::Schema(key, result) => {
+                let schema = result.map(|view| EntityFormSchema::from_view(&view));
+                self.answers.schemas.entry(key).or_default().receive(schema);
+            }
+            SpecResponse::Diagnostics(bundle, result) => {
+                self.answers.diagnostics.entry(bundle).or_default().receive(result);
+            }
+            SpecResponse::Coverage(bundle, result) => {
+                self.answers.coverage.entry(bundle).or_default().receive(result);
+            }
+            SpecResponse::Knowledge(bundle, result) => {
+                self.answers.knowledge.entry(bundle).or_default().receive(result);
+            }
             SpecResponse::Found(query, result) => self.answers.receive_found(query, result),
         }
         SpecOutcome::Nothing
@@ -251,7 +264,7 @@ impl SpecsFeature {
 
     /// Rebases the draft of an entity that was loaded again.
     fn rebase(&mut self, of: &EntityRef) {
-        let known = self.answers.entity(of).and_then(|known| known.value.as_ref());
+        let known = self.answers.entity.get(of).and_then(|known| known.value.as_ref());
         if let (Some(entity), Some(draft)) = (known, self.drafts.get_mut(&SpecPage::Entity(of.clone()))) {
             draft.rebase(&entity.data);
         }
@@ -284,7 +297,7 @@ impl SpecsFeature {
         match &page {
             SpecPage::Entity(of) => {
                 // The saved values apply immediately; the rest follows with the next answer.
-                if let Some(known) = self.answers.entity_mut(of) {
+                if let Some(known) = self.answers.entity.get_mut(of) {
                     known.forget_request();
                     if let Some(entity) = &mut known.value {
                         entity.data = draft.values;
@@ -293,7 +306,7 @@ impl SpecsFeature {
                 SpecOutcome::Nothing
             }
             SpecPage::New { bundle, entity_type } => {
-                let schema = self.answers.schema(bundle, entity_type).and_then(|known| known.value.as_ref());
+                let schema = self.answers.known_schema(bundle, entity_type);
                 let id_field = schema.map_or("id", |schema| schema.id_field.as_str());
                 let id = draft.id(id_field).to_owned();
                 let entity = EntityRef { bundle: bundle.clone(), entity_type: entity_type.clone(), id };

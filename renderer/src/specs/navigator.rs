@@ -12,7 +12,7 @@ use crate::{
     view::{ActionQueue, FrameView},
     widgets::{
         ROW_HEIGHT, body_font, empty_state_ui, icon_button_ui, list_rows_ui, muted_ui, paint_disclosure,
-        paint_line, paint_severity, search_field_ui, small_font,
+        paint_line, paint_severity, search_field_ui, severity_mark_ui, small_font, small_text_ui,
     },
 };
 use egui::{
@@ -32,7 +32,6 @@ pub(crate) struct SpecNavigator {
     filter: String,
     /// Lines whose expanded state differs from the initial one.
     toggled: BTreeSet<String>,
-    /// The focused line.
     cursor: Option<String>,
     lines: Vec<NavigatorLine>,
     /// The inputs of the cached lines.
@@ -59,7 +58,7 @@ impl SpecNavigator {
         self.header_ui(ui, view, bundle, chosen);
         failures_ui(ui, view);
         answers.want(view.bundles, SpecQuestion::Entities(bundle.id.clone()));
-        let known = answers.entities(&bundle.id);
+        let known = answers.entities.get(&bundle.id);
         let Some(list) = known.and_then(|known| known.value.as_ref()) else {
             match known.and_then(|known| known.refused.as_ref()) {
                 Some(refusal) => {
@@ -429,14 +428,11 @@ fn failures_ui(ui: &mut Ui, view: &FrameView<'_>) {
         egui::Frame::new().fill(view.theme.hover).corner_radius(4).inner_margin(6).show(ui, |ui| {
             ui.set_width(ui.available_width());
             ui.horizontal_top(|ui| {
-                let (mark, _) = ui.allocate_exact_size(Vec2::splat(14.0), Sense::hover());
-                paint_severity(ui.painter(), mark.center(), view.theme, ProblemSeverity::Error);
+                severity_mark_ui(ui, view.theme, Vec2::splat(14.0), ProblemSeverity::Error);
                 ui.vertical(|ui| {
                     ui.spacing_mut().item_spacing.y = 1.0;
                     ui.add(egui::Label::new(RichText::new(folder).small().strong()).wrap());
-                    ui.add(
-                        egui::Label::new(RichText::new(reason).small().color(view.theme.text_muted)).wrap(),
-                    );
+                    small_text_ui(ui, view.theme.text_muted, reason);
                 });
             });
         });

@@ -21,19 +21,8 @@ pub(crate) struct NavigatorLine {
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum NavigatorLineKind {
-    Category {
-        title: String,
-        open: bool,
-        count: u64,
-    },
-    Type {
-        name: String,
-        title: String,
-        open: bool,
-        count: u64,
-        worst: Option<ProblemSeverity>,
-    },
-    /// The index in the entity list.
+    Category { title: String, open: bool, count: u64 },
+    Type { name: String, title: String, open: bool, count: u64, worst: Option<ProblemSeverity> },
     Entity(usize),
 }
 

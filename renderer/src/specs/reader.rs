@@ -14,7 +14,7 @@ use super::{
 use crate::{
     commands::{CommandId, find},
     view::{ActionQueue, FrameView},
-    widgets::{empty_state_ui, muted_ui},
+    widgets::{empty_state_ui, muted_ui, severity_mark_ui},
 };
 use egui::{Align, Button, Layout, Panel, RichText, ScrollArea, Ui, vec2};
 use shared_protocol::bundle::EntityRef;
@@ -43,7 +43,7 @@ impl SpecsFeature {
             SpecPage::New { bundle, entity_type } => self.new_page_ui(ui, view, page, bundle, entity_type),
             SpecPage::Knowledge(bundle) => {
                 self.answers.want(view.bundles, SpecQuestion::Knowledge(bundle.clone()));
-                let known = self.answers.knowledge(bundle);
+                let known = self.answers.knowledge.get(bundle);
                 match known.and_then(|known| Some((known.value.as_deref()?, known.version))) {
                     Some(text) => self.knowledge.show_ui(ui, view.theme, bundle, text),
                     None => waiting_ui(ui, view, known),
@@ -51,7 +51,7 @@ impl SpecsFeature {
             }
             SpecPage::Coverage(bundle) => {
                 self.answers.want(view.bundles, SpecQuestion::Coverage(bundle.clone()));
-                let known = self.answers.coverage(bundle);
+                let known = self.answers.coverage.get(bundle);
                 match known.and_then(|known| known.value.as_deref()) {
                     Some(all) => {
                         let coverage = &mut self.coverage;
@@ -133,7 +133,7 @@ impl SpecsFeature {
         })
         .response
         .accessible_name("More actions for this entity");
-        let known = self.answers.entity(entity).is_some_and(|known| known.value.is_some());
+        let known = self.answers.entity.get(entity).is_some_and(|known| known.value.is_some());
         if ui.add_enabled(known, Button::new("Edit")).accessible_name("Edit entity").clicked() {
             view.act(SpecAction::Edit(entity.clone()));
         }
@@ -149,7 +149,7 @@ impl SpecsFeature {
     fn entity_page_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, page: &SpecPage, of: &EntityRef) {
         let Self { answers, drafts, picking, reading, .. } = self;
         answers.want(view.bundles, SpecQuestion::Entity(of.clone()));
-        let known = answers.entity(of);
+        let known = answers.entity.get(of);
         let Some(entity) = known.and_then(|known| known.value.as_ref()) else {
             return waiting_ui(ui, view, known);
         };
@@ -182,10 +182,10 @@ impl SpecsFeature {
         bundle: &str,
         entity_type: &str,
     ) {
-        let question = SpecQuestion::Schema(bundle.to_owned(), entity_type.to_owned());
-        self.answers.want(view.bundles, question);
+        let key = (bundle.to_owned(), entity_type.to_owned());
+        self.answers.want(view.bundles, SpecQuestion::Schema(key.0.clone(), key.1.clone()));
         self.answers.want(view.bundles, SpecQuestion::Entities(bundle.to_owned()));
-        let known = self.answers.schema(bundle, entity_type);
+        let known = self.answers.schemas.get(&key);
         let Some(schema) = known.and_then(|known| known.value.as_ref()).cloned() else {
             return waiting_ui(ui, view, known);
         };
@@ -232,11 +232,10 @@ fn missing_entity_ui(ui: &mut Ui, view: &FrameView<'_>, why: Option<&str>) {
     if let Some(why) = why {
         ui.add_space(8.0);
         ui.horizontal_top(|ui| {
-            let (mark, _) = ui.allocate_exact_size(vec2(14.0, 18.0), egui::Sense::hover());
-            crate::widgets::paint_severity(
-                ui.painter(),
-                mark.center(),
+            severity_mark_ui(
+                ui,
                 view.theme,
+                vec2(14.0, 18.0),
                 shared_protocol::messages::ProblemSeverity::Warning,
             );
             let text = format!("Showing the last loaded version: {why}");

@@ -11,7 +11,6 @@ pub(crate) struct EntityFormSchema {
     pub(crate) id_field: String,
     /// The template of ids, such as `REQ-{slug}`.
     pub(crate) id_template: Option<String>,
-    /// The description of the type.
     pub(crate) description: String,
     /// The fields in display order, including the id.
     pub(crate) fields: Vec<SchemaField>,

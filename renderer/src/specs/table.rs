@@ -6,7 +6,7 @@ use super::{
     schema::{SchemaField, SchemaFieldKind},
     values::{EntityValueContext, block, in_line, members_ui, text_width, value_ui},
 };
-use crate::widgets::{paint_line, small_font};
+use crate::widgets::{more_ui, paint_line, small_font};
 use egui::{Align2, Rect, Stroke, Ui, UiBuilder, pos2, vec2};
 use shared_protocol::OrderedValue;
 
@@ -51,9 +51,7 @@ pub(super) fn table_ui(
             }
         }
     }
-    if items.len() > MAX_TABLE_ROWS {
-        crate::widgets::muted_ui(ui, theme, format!("and {} more", items.len() - MAX_TABLE_ROWS));
-    }
+    more_ui(ui, theme, items.len(), MAX_TABLE_ROWS);
 }
 
 /// Returns the column widths, or `None` when the columns would be too narrow.

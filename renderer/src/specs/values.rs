@@ -10,7 +10,7 @@ use super::{
 use crate::{
     markdown::markdown_ui,
     view::FrameView,
-    widgets::{TabButton, muted_ui, small_font, tab_ui},
+    widgets::{TabButton, copyable_text_ui, muted_ui, small_font, tab_ui},
 };
 use canvas::theme::WorkbenchTheme;
 use egui::{CornerRadius, Frame, RichText, Sense, Stroke, Ui, pos2, vec2};
@@ -23,7 +23,6 @@ use shared_protocol::{
 pub(super) struct EntityValueContext<'a> {
     pub(super) view: &'a FrameView<'a>,
     pub(super) bundle: &'a str,
-    /// The outgoing references of the entity.
     pub(super) outgoing: &'a [RelationView],
 }
 
@@ -66,18 +65,12 @@ pub(super) fn value_ui(
         {
             list_ui(ui, around, &SchemaFieldKind::Text, &ListPresentation::Plain, items);
         }
-        _ => drop(
-            ui.add(
-                egui::Label::new(RichText::new(value.to_pretty_json()).monospace().color(theme.text))
-                    .wrap()
-                    .selectable(true),
-            ),
-        ),
+        _ => drop(copyable_text_ui(ui, RichText::new(value.to_pretty_json()).monospace().color(theme.text))),
     }
 }
 
 pub(super) fn text_ui(ui: &mut Ui, theme: &WorkbenchTheme, text: &str) -> egui::Response {
-    ui.add(egui::Label::new(RichText::new(text).color(theme.text)).wrap().selectable(true))
+    copyable_text_ui(ui, RichText::new(text).color(theme.text))
 }
 
 pub(super) fn choice_of<'a>(choices: &'a [SchemaChoice], value: &str) -> Option<&'a SchemaChoice> {
@@ -104,7 +97,6 @@ pub(super) fn members_ui(
     }
 }
 
-/// Draws a card around its content.
 pub(super) fn block<R>(ui: &mut Ui, theme: &WorkbenchTheme, content: impl FnOnce(&mut Ui) -> R) -> R {
     Frame::new()
         .fill(theme.surface_card)
@@ -307,7 +299,6 @@ fn missing_chip_ui(ui: &mut Ui, theme: &WorkbenchTheme, id: &str) -> egui::Respo
     chip_ui(ui, theme, &chip, Sense::hover()).on_hover_text("This bundle has no entity with this id.")
 }
 
-/// The width of a text on one line.
 pub(super) fn text_width(ui: &Ui, text: &str) -> f32 {
     ui.painter().layout_no_wrap(text.to_owned(), small_font(ui), ui.visuals().text_color()).size().x
 }

@@ -1,7 +1,7 @@
 //! A cached answer of main. It is requested when it is shown: at once for another board, else after changes have
 //! settled, and never twice at the same time.
 
-use shared_protocol::BoardId;
+use shared_protocol::{BoardId, Refusal};
 
 /// Seconds without a change before an answer is requested again.
 const REST: f64 = 0.35;
@@ -19,14 +19,17 @@ pub(crate) struct AnswerCache<T, D> {
     /// The last request, answered or not.
     requested: Option<AnswerKey<D>>,
     is_waiting: bool,
-    refused: Option<String>,
+    /// The reason that there is no answer.
+    pub(crate) refused: Option<String>,
+    /// Increases with each answer.
+    pub(crate) version: u64,
     /// A newer state, and the time at which it appeared.
     newer: Option<(AnswerKey<D>, f64)>,
 }
 
 impl<T, D> Default for AnswerCache<T, D> {
     fn default() -> Self {
-        Self { value: None, requested: None, is_waiting: false, refused: None, newer: None }
+        Self { value: None, requested: None, is_waiting: false, refused: None, version: 0, newer: None }
     }
 }
 
@@ -42,11 +45,6 @@ pub(crate) enum AnswerCacheStep {
 impl<T, D: Copy + PartialEq> AnswerCache<T, D> {
     pub(crate) fn get(&self, board: BoardId) -> Option<&T> {
         self.value.as_ref().filter(|(of, _)| *of == board).map(|(_, value)| value)
-    }
-
-    /// The reason that there is no answer.
-    pub(crate) fn refusal(&self) -> Option<&str> {
-        self.refused.as_deref()
     }
 
     pub(crate) fn is_current(&self, key: AnswerKey<D>) -> bool {
@@ -77,13 +75,21 @@ impl<T, D: Copy + PartialEq> AnswerCache<T, D> {
         AnswerCacheStep::Request
     }
 
-    pub(crate) fn receive(&mut self, board: BoardId, value: T) {
-        (self.value, self.is_waiting, self.refused) = (Some((board, value)), false, None);
+    /// Takes the answer for a board. A refused request is repeated when the state changes.
+    pub(crate) fn receive(&mut self, answer: Result<(BoardId, T), Refusal>) {
+        self.is_waiting = false;
+        match answer {
+            Ok(value) => {
+                (self.value, self.refused) = (Some(value), None);
+                self.version += 1;
+            }
+            Err(refusal) => self.refused = Some(describe(&refusal)),
+        }
     }
 
-    /// The request failed. It is repeated when the state changes.
-    pub(crate) fn refuse(&mut self, why: String) {
-        (self.is_waiting, self.refused) = (false, Some(why));
+    /// An empty cache whose versions continue, so that no panel takes a new answer for one that it knows.
+    pub(crate) fn restarted(&self) -> Self {
+        Self { version: self.version + 1, ..Self::default() }
     }
 
     /// Marks the answer as outdated although its key is unchanged.
@@ -92,9 +98,14 @@ impl<T, D: Copy + PartialEq> AnswerCache<T, D> {
     }
 }
 
+fn describe(refusal: &Refusal) -> String {
+    refusal.hints.iter().fold(refusal.message.clone(), |all, hint| format!("{all}. {hint}"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use shared_protocol::RefusalCode;
 
     fn key(board: u64, at: u64) -> AnswerKey<u64> {
         AnswerKey { board: BoardId::from_bits(board), at }
@@ -105,14 +116,14 @@ mod tests {
         let mut kept: AnswerCache<&str, u64> = AnswerCache::default();
         assert_eq!(kept.poll(key(1, 1), 0.0, false), AnswerCacheStep::Request);
         assert_eq!(kept.poll(key(1, 2), 0.1, false), AnswerCacheStep::Nothing, "one at a time");
-        kept.receive(BoardId::from_bits(1), "first");
+        kept.receive(Ok((BoardId::from_bits(1), "first")));
         assert_eq!(kept.poll(key(1, 1), 0.2, false), AnswerCacheStep::Nothing, "it is known");
         assert_eq!(kept.poll(key(1, 2), 1.0, false), AnswerCacheStep::Later(REST));
         assert_eq!(kept.poll(key(1, 3), 1.2, false), AnswerCacheStep::Later(REST), "it changes still");
         assert!(matches!(kept.poll(key(1, 3), 1.3, false), AnswerCacheStep::Later(left) if left < REST));
         assert_eq!(kept.poll(key(1, 3), 1.6, false), AnswerCacheStep::Request);
-        kept.refuse("no".to_owned());
-        assert_eq!((kept.refusal(), kept.get(BoardId::from_bits(1))), (Some("no"), Some(&"first")));
+        kept.receive(Err(Refusal::new(RefusalCode::BadRequest, "no")));
+        assert_eq!((kept.refused.as_deref(), kept.get(BoardId::from_bits(1))), (Some("no"), Some(&"first")));
         assert_eq!(kept.poll(key(1, 3), 9.0, false), AnswerCacheStep::Nothing, "refused is answered");
         assert_eq!(kept.poll(key(2, 3), 9.0, false), AnswerCacheStep::Request, "another board, at once");
         assert_eq!(kept.get(BoardId::from_bits(2)), None, "not what is known of the other");
@@ -122,9 +133,9 @@ mod tests {
     fn somebody_who_waits_does_not_wait_for_a_rest() {
         let mut kept: AnswerCache<(), u64> = AnswerCache::default();
         kept.poll(key(1, 1), 0.0, false);
-        kept.receive(BoardId::from_bits(1), ());
+        kept.receive(Ok((BoardId::from_bits(1), ())));
         assert_eq!(kept.poll(key(1, 2), 0.1, true), AnswerCacheStep::Request);
-        kept.receive(BoardId::from_bits(1), ());
+        kept.receive(Ok((BoardId::from_bits(1), ())));
         assert!(kept.is_current(key(1, 2)) && !kept.is_current(key(1, 3)));
         kept.outdate();
         assert_eq!(kept.poll(key(1, 2), 0.2, false), AnswerCacheStep::Request);

@@ -9,10 +9,7 @@ use run_lines::RunLines;
 use shared_protocol::{
     BoardId, Refusal, Revision,
     request::Request,
-    requests::{
-        EstimateCost, GenerateHcl, ImportedBoard, ListRuns, ReadPlan, ReadRunLines, WorkbenchRequest,
-        WrittenHcl,
-    },
+    requests::{EstimateCost, GenerateHcl, ListRuns, ReadPlan, ReadRunLines, WorkbenchRequest, WrittenHcl},
     terraform::{
         BoardTerraformView, CostView, HclView, PlanState, PlanView, TerraformFindingView, TerraformRunId,
         TerraformRunLine, TerraformRunState, TerraformRunView, TerraformView,
@@ -25,17 +22,13 @@ type RunKey = (Option<TerraformRunId>, bool);
 
 #[derive(Default)]
 pub(crate) struct TerraformAnswers {
-    hcl: AnswerCache<HclView, HclFilesKey>,
-    /// Increases with each answer.
-    hcl_version: u64,
-    cost: AnswerCache<CostView, Revision>,
-    plan: AnswerCache<Option<PlanView>, (PlanState, RunKey)>,
-    /// Increases with each answer.
-    plan_version: u64,
-    history: AnswerCache<Vec<TerraformRunView>, RunKey>,
+    pub(crate) hcl: AnswerCache<HclView, HclFilesKey>,
+    pub(crate) cost: AnswerCache<CostView, Revision>,
+    pub(crate) plan: AnswerCache<Option<PlanView>, (PlanState, RunKey)>,
+    pub(crate) history: AnswerCache<Vec<TerraformRunView>, RunKey>,
     pub(crate) lines: RunLines,
     /// The notes of the last import.
-    imported: Option<(BoardId, Vec<TerraformFindingView>)>,
+    pub(crate) imported: Option<(BoardId, Vec<TerraformFindingView>)>,
 }
 
 /// A response of main about Terraform.
@@ -56,7 +49,6 @@ pub(crate) enum TerraformReply {
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct VisibleTerraformAnswers {
     pub(crate) files: bool,
-    /// A run waits for the files.
     pub(crate) files_at_once: bool,
     pub(crate) plan: bool,
     pub(crate) runs: bool,
@@ -91,49 +83,16 @@ impl TerraformAnswers {
     /// Forgets everything for another workspace. Versions continue, because boards of a copied workspace have the same
     /// ids and panels recognise new answers by their version.
     pub(crate) fn reset(&mut self) {
-        *self = Self {
-            hcl_version: self.hcl_version + 1,
-            plan_version: self.plan_version + 1,
-            ..Self::default()
-        };
-    }
-
-    pub(crate) fn hcl(&self, board: BoardId) -> Option<&HclView> {
-        self.hcl.get(board)
-    }
-
-    pub(crate) fn hcl_refused(&self) -> Option<&str> {
-        self.hcl.refusal()
-    }
-
-    pub(crate) fn cost(&self, board: BoardId) -> Option<&CostView> {
-        self.cost.get(board)
+        *self = Self { hcl: self.hcl.restarted(), plan: self.plan.restarted(), ..Self::default() };
     }
 
     pub(crate) fn plan(&self, board: BoardId) -> Option<&PlanView> {
         self.plan.get(board).and_then(Option::as_ref)
     }
 
-    pub(crate) fn plan_refused(&self) -> Option<&str> {
-        self.plan.refusal()
-    }
-
-    /// Changes with each plan.
-    pub(crate) fn plan_version(&self) -> u64 {
-        self.plan_version
-    }
-
-    pub(crate) fn hcl_version(&self) -> u64 {
-        self.hcl_version
-    }
-
     /// Newest first.
     pub(crate) fn history(&self, board: BoardId) -> &[TerraformRunView] {
         self.history.get(board).map_or(&[], Vec::as_slice)
-    }
-
-    pub(crate) fn import_findings(&self) -> Option<(BoardId, &[TerraformFindingView])> {
-        self.imported.as_ref().map(|(board, notes)| (*board, notes.as_slice()))
     }
 
     /// Returns whether the files, and so the values that a run needs, are up to date.
@@ -187,49 +146,6 @@ impl TerraformAnswers {
         }
         (requests, again.is_finite().then_some(again))
     }
-
-    pub(crate) fn receive_hcl(&mut self, result: Result<HclView, Refusal>) {
-        match result {
-            Ok(view) => {
-                self.hcl.receive(view.board, view);
-                self.hcl_version += 1;
-            }
-            Err(refusal) => self.hcl.refuse(describe(&refusal)),
-        }
-    }
-
-    pub(crate) fn receive_cost(&mut self, result: Result<CostView, Refusal>) {
-        match result {
-            Ok(view) => self.cost.receive(view.board, view),
-            Err(refusal) => self.cost.refuse(describe(&refusal)),
-        }
-    }
-
-    pub(crate) fn receive_plan(&mut self, board: BoardId, result: Result<Option<PlanView>, Refusal>) {
-        match result {
-            Ok(plan) => {
-                self.plan.receive(board, plan);
-                self.plan_version += 1;
-            }
-            Err(refusal) => self.plan.refuse(describe(&refusal)),
-        }
-    }
-
-    pub(crate) fn receive_runs(&mut self, board: BoardId, result: Result<Vec<TerraformRunView>, Refusal>) {
-        match result {
-            Ok(runs) => self.history.receive(board, runs),
-            Err(refusal) => self.history.refuse(describe(&refusal)),
-        }
-    }
-
-    /// The files were written.
-    pub(crate) fn outdate_files(&mut self) {
-        self.hcl.outdate();
-    }
-
-    pub(crate) fn receive_import(&mut self, imported: ImportedBoard) {
-        self.imported = Some((imported.board, imported.notes));
-    }
 }
 
 fn request<R: Request<Frame = WorkbenchRequest>>(
@@ -237,10 +153,6 @@ fn request<R: Request<Frame = WorkbenchRequest>>(
     reply: impl Fn(Result<R::Response, Refusal>) -> TerraformReply + 'static,
 ) -> MainRequest<TerraformReply> {
     MainRequest::new(request, move |result| Some(reply(result)))
-}
-
-fn describe(refusal: &Refusal) -> String {
-    refusal.hints.iter().fold(refusal.message.clone(), |all, hint| format!("{all}. {hint}"))
 }
 
 /// The run whose output is shown: the chosen one, else the newest.

@@ -4,7 +4,7 @@ use super::{TourAction, TourStep};
 use crate::{
     terraform_answers::is_in_progress,
     view::FrameView,
-    widgets::{close_button_ui, paint_icon},
+    widgets::{close_button_ui, paint_icon, primary_button},
 };
 use egui::{
     Align2, Button, Context, CornerRadius, Frame, Id, Margin, Order, Rect, RichText, Sense, Stroke, Ui, Vec2,
@@ -188,7 +188,7 @@ impl TourCard<'_> {
 }
 
 fn main_button<'a>(view: &FrameView<'_>, text: &str) -> Button<'a> {
-    Button::new(RichText::new(text).color(view.theme.accent_text)).fill(view.theme.accent)
+    primary_button(view.theme, text)
 }
 
 fn end_ui(ui: &mut Ui, view: &FrameView<'_>) -> Option<TourAction> {

@@ -26,13 +26,11 @@ pub(crate) enum Tour {
 }
 
 impl Tour {
-    /// The area of the card in the last frame.
     pub(crate) fn card_area(&self) -> Option<Rect> {
         if let Self::Going(steps) = self { steps.card } else { None }
     }
 }
 
-/// The progress of the tour.
 #[derive(Debug, Default)]
 pub(crate) struct TourProgress {
     step: TourStep,

@@ -32,7 +32,6 @@ struct TourTargetRect {
 #[derive(Clone, Copy)]
 struct TourScrollRequest;
 
-/// Records the visible area of a target.
 pub(crate) fn record_target(ui: &Ui, place: TourTarget, rect: Rect) {
     let seen = rect.intersect(ui.clip_rect());
     let pass = ui.ctx().cumulative_pass_nr();

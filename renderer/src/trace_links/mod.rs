@@ -5,7 +5,7 @@ use crate::{
     view::{FrameView, SpecAction, WindowAction, entity_of_node},
     widgets::{
         ListRow, body_font, close_button_ui, empty_state_ui, list_rows_ui, muted_ui, paint_line,
-        paint_severity, row_ui, small_font,
+        paint_severity, row_ui, severity_mark_ui, small_font,
     },
 };
 use egui::{Align, Align2, Button, Layout, RichText, Sense, Ui, Vec2, pos2};
@@ -63,8 +63,7 @@ fn link_ui(
 ) {
     ui.horizontal(|ui| {
         if link.is_suspect() {
-            let (mark, _) = ui.allocate_exact_size(Vec2::splat(16.0), Sense::hover());
-            paint_severity(ui.painter(), mark.center(), view.theme, ProblemSeverity::Warning);
+            severity_mark_ui(ui, view.theme, Vec2::splat(16.0), ProblemSeverity::Warning);
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             if close_button_ui(ui, view.theme, &format!("Remove the link to {}", now.title)).clicked() {
@@ -110,7 +109,6 @@ fn holds_button_ui(ui: &mut Ui, link: &TraceLinkView) -> bool {
     button.on_hover_text(format!("Confirms that this still holds: {}", link.describe())).clicked()
 }
 
-/// The number of suspect links.
 pub(crate) fn suspects(view: &FrameView<'_>) -> usize {
     view.links.links.iter().filter(|link| link.is_suspect()).count()
 }
@@ -173,7 +171,6 @@ pub(crate) fn change(change: TraceLinkChange) -> WindowAction {
     WindowAction::request(ChangeLinks { change })
 }
 
-/// Returns the action that opens a link end.
 fn open(end: &TraceLinkEnd) -> WindowAction {
     match end {
         TraceLinkEnd::Node(node) => WindowAction::Reveal(ElementId::Node(*node)),

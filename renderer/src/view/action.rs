@@ -30,7 +30,6 @@ use std::{cell::RefCell, collections::BTreeSet};
 /// An action of the window, requested by a panel and performed after the frame is drawn.
 #[derive(Debug, Clone)]
 pub(crate) enum WindowAction {
-    /// Runs a command of the command table.
     Do(CommandId),
     /// Changes the workspace.
     Run(Command),
@@ -52,17 +51,14 @@ pub(crate) enum WindowAction {
         type_id: TypeId,
         at: BoardPoint,
     },
-    /// Adds a node and connects it to an endpoint.
     AddConnected {
         type_id: TypeId,
         at: BoardPoint,
         from: EdgeEndpoint,
     },
-    /// Opens a panel in front.
     ShowPanel(PanelId),
     ClosePanel(PanelId),
     MovePanel(PanelId, PanelSide),
-    /// Opens the dialog for a new board.
     NewBoard(BoardKind),
     /// Selects an element and puts the keyboard into one of its properties.
     GoToField(ElementId, PropKey),
@@ -90,15 +86,12 @@ pub(crate) enum WindowAction {
     WriteNote(Vec<ElementId>),
     /// Copies the configuration of an agent's client.
     CopyConfiguration(String),
-    /// Closes the dialog that is open.
     CloseDialog,
     /// Forgets moves by arrow keys that were not sent yet.
     DropNudges,
-    /// Shows an operation in the log.
     ShowOperation(Revision),
     /// Opens a file dialog and then performs its purpose.
     AskPath(PickedPathPurpose),
-    /// An action on spec bundles.
     Spec(SpecAction),
     /// Opens the dialog that links an element to another one.
     LinkFrom(TraceLinkEnd),
@@ -114,9 +107,7 @@ pub(crate) enum WindowAction {
     Promote(OverrideSelector),
     /// Input in a preview.
     Gesture(PreviewId, PreviewGesture),
-    /// Opens the demo, with its tour.
     StartDemo,
-    /// Shows the page of a managed server.
     OpenServer(ServerId),
     /// Undoes an operation that was just made.
     TakeBack(Revision),
@@ -160,7 +151,6 @@ impl WindowAction {
         Self::Request(MainRequest::new(request, move |result| Some(result.map_or_else(Self::Refuse, &then))))
     }
 
-    /// Sends a request of the welcome page.
     pub(crate) fn welcome<R: Request>(
         request: R,
         then: impl Fn(R::Response) -> WelcomeResponse + 'static,
@@ -218,13 +208,11 @@ impl ActionQueue {
         self.0.borrow_mut().extend(actions);
     }
 
-    /// Empties the queue.
     pub(crate) fn take(&self) -> Vec<WindowAction> {
         self.0.take()
     }
 }
 
-/// An action on spec bundles.
 #[derive(Debug, Clone)]
 pub(crate) enum SpecAction {
     /// A response of main, for the workspace of this number.
@@ -232,7 +220,6 @@ pub(crate) enum SpecAction {
         workspace: u64,
         response: Box<SpecResponse>,
     },
-    /// Shows a page in the reader.
     Open(SpecPage),
     /// Shows an entity, with one of its fields in view.
     OpenAt(EntityRef, Option<String>),
@@ -240,10 +227,8 @@ pub(crate) enum SpecAction {
     Close(SpecPage),
     Edit(EntityRef),
     Save,
-    /// Opens the dialog that deletes an entity.
     AskDelete(EntityRef),
     Delete(EntityRef),
-    /// Opens the dialog that draws a map.
     AskMap(String, Option<EntityRef>),
     DrawMap {
         bundle: String,
@@ -254,7 +239,6 @@ pub(crate) enum SpecAction {
     ShowOnMap(EntityRef),
 }
 
-/// The purpose of a path.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum PickedPathPurpose {
     OpenWorkspace,
@@ -269,7 +253,6 @@ pub(crate) enum PickedPathPurpose {
     ImportTerraform,
     /// Opens such a folder as its own workspace.
     OpenTerraform,
-    /// Exports the whole audit.
     ExportAudit,
 }
 
@@ -277,7 +260,6 @@ impl PickedPathPurpose {
     /// The suggested name of an exported audit.
     pub(crate) const AUDIT_FILE: &str = "audit.jsonl";
 
-    /// The request for a chosen path.
     pub(crate) fn action(&self, path: String) -> WindowAction {
         match self {
             Self::OpenWorkspace => WindowAction::open_workspace(path),

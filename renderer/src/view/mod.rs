@@ -30,7 +30,6 @@ use shared_protocol::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The workspace as one frame shows it.
 #[derive(Clone, Copy)]
 pub(crate) struct FrameView<'a> {
     /// The workspace itself, also while the reviewer edits a proposal.
@@ -39,29 +38,24 @@ pub(crate) struct FrameView<'a> {
     pub(crate) name: &'a str,
     pub(crate) snapshot: &'a Snapshot,
     pub(crate) problems: &'a ProblemIndex,
-    /// The number of problems per board.
     pub(crate) problem_counts: &'a BTreeMap<BoardId, usize>,
     pub(crate) status: &'a WorkspaceStatus,
     pub(crate) mcp: &'a McpView,
     pub(crate) bundles: &'a BundlesView,
     pub(crate) links: &'a TraceLinksView,
-    /// The pages of the spec reader.
     pub(crate) history: &'a SpecHistory,
     /// The state of runs and plans that main sends by itself.
     pub(crate) terraform: &'a TerraformView,
     /// The answers of main about the Terraform of the board.
     pub(crate) terraform_answers: &'a TerraformAnswers,
     pub(crate) review: &'a ReviewView,
-    /// Managed servers and manifests.
     pub(crate) managed_servers: &'a ManagedServersView,
     /// A proposal is under review, which claims some keys.
     pub(crate) is_reviewing: bool,
     /// The snapshot is a proposal that the reviewer edits.
     pub(crate) is_proposed: bool,
     pub(crate) previews: &'a PreviewsView,
-    /// The session of the preview panel.
     pub(crate) visible_preview: Option<&'a PreviewSessionView>,
-    /// The preview panel is visible.
     pub(crate) is_previewing: bool,
     /// The inspector sets overrides instead of props.
     pub(crate) is_overriding: bool,
@@ -137,17 +131,14 @@ impl<'a> FrameView<'a> {
             .collect()
     }
 
-    /// The board, if it is an infrastructure board.
     pub(crate) fn infrastructure(&self) -> Option<BoardId> {
         self.board().filter(|board| board.kind == BoardKind::Infrastructure).map(|board| board.id)
     }
 
-    /// The Terraform state of the board.
     pub(crate) fn deployed(&self) -> Option<&'a BoardTerraformView> {
         of_board(self.terraform, self.board?)
     }
 
-    /// The run in progress.
     pub(crate) fn run_in_progress(&self) -> Option<&'a TerraformRunView> {
         self.deployed()?.run.as_ref().filter(|run| is_in_progress(run))
     }

@@ -12,7 +12,6 @@ use shared_protocol::{
     requests::{CheckedBundle, DrawnMap, ImportedBoard, ImportedServers, OpenedWorkspace},
 };
 
-/// A response for the welcome page.
 #[derive(Debug, Clone)]
 pub(crate) enum WelcomeResponse {
     Recents(Vec<RecentWorkspace>),
@@ -42,7 +41,6 @@ pub(crate) enum SpecResponse {
     Map((), Result<DrawnMap, Refusal>),
 }
 
-/// A response about managed servers and manifests.
 #[derive(Debug, Clone)]
 pub(crate) enum ManagedServerResponse {
     Server(ServerDetails),

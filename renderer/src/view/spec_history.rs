@@ -5,16 +5,10 @@ use shared_protocol::bundle::EntityRef;
 /// The maximum number of pages.
 const MAX_PAGES: usize = 100;
 
-/// A page of the reader.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum SpecPage {
     Entity(EntityRef),
-    /// A new entity.
-    New {
-        bundle: String,
-        entity_type: String,
-    },
-    /// The domain knowledge of a bundle.
+    New { bundle: String, entity_type: String },
     Knowledge(String),
     Coverage(String),
 }
@@ -31,7 +25,6 @@ impl SpecPage {
         if let Self::Entity(entity) = self { Some(entity) } else { None }
     }
 
-    /// The title of the tab.
     pub(crate) fn title(&self) -> String {
         match self {
             Self::Entity(entity) => entity.id.clone(),
@@ -95,7 +88,6 @@ impl SpecHistory {
         }
     }
 
-    /// Removes a page from the history.
     pub(crate) fn remove(&mut self, page: &SpecPage) {
         let before = self.pages.iter().take(self.at).filter(|known| *known != page).count();
         self.pages.retain(|known| known != page);

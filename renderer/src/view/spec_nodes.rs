@@ -6,7 +6,6 @@ use shared_protocol::{Node, NodeId, bundle::EntityRef};
 
 const ENTITY: &str = "spec/entity";
 
-/// The entity of a node.
 pub(crate) fn entity_of_node(node: &Node) -> Option<EntityRef> {
     if node.type_id.as_str() != ENTITY {
         return None;
@@ -15,7 +14,6 @@ pub(crate) fn entity_of_node(node: &Node) -> Option<EntityRef> {
     Some(EntityRef { bundle: text("bundle")?, entity_type: text("entityType")?, id: text("entityId")? })
 }
 
-/// The entity of the selected node.
 pub(crate) fn entity_of(view: &FrameView<'_>) -> Option<EntityRef> {
     let [only] = view.selected_nodes()[..] else { return None };
     view.snapshot.node(only).and_then(entity_of_node)

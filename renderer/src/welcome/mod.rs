@@ -24,13 +24,10 @@ use templates::TemplateGallery;
 
 const MAX_PAGE_WIDTH: f32 = 1060.0;
 const MAX_PAGE_HEIGHT: f32 = 640.0;
-/// The minimum width for two columns.
 const TWO_COLUMNS_MIN_WIDTH: f32 = 700.0;
-/// The margin around the page.
 const MARGIN: f32 = 56.0;
 const MARK_SIZE: f32 = 44.0;
 
-/// The introduction.
 const INTRODUCTION: [&str; 3] = [
     "Draw infrastructure, interfaces and specs as one graph on one canvas.",
     "Agents read the boards live. Their proposals appear as ghosts until you accept or reject them.",
@@ -45,11 +42,9 @@ pub(crate) struct WelcomePage {
     has_asked: bool,
     /// The first button has received keyboard focus.
     is_focused: bool,
-    /// The size in the last frame.
     size: egui::Vec2,
     /// The progress message while a workspace is opened or created.
     waiting: Option<String>,
-    /// The refusal of the last request.
     refused: Option<Refusal>,
     /// The chosen folder, when it is not a workspace.
     folder: Option<FolderWithoutWorkspace>,

@@ -131,7 +131,6 @@ fn describe_element(
     ui.input(|input| input.has_accesskit_action_request(id, Action::Click))
 }
 
-/// Describes the ports of the visible nodes.
 fn describe_ports(ui: &Ui, scene: &BoardScene<'_>, index: &BoardIndex, camera: &Camera, drawn: &[u32]) {
     let mut left = MAX_DESCRIBED_PORTS;
     for slot in drawn.iter().map(|&place| index.node(place)) {

@@ -55,7 +55,6 @@ impl Camera {
         (f64::from(y) * f64::from(self.zoom) + self.origin.1) as f32
     }
 
-    /// Converts a board point to the screen.
     pub fn to_screen(&self, board: Pos2) -> Pos2 {
         pos2(self.x(board.x), self.y(board.y))
     }
@@ -70,7 +69,6 @@ impl Camera {
         )
     }
 
-    /// Converts a screen point to the board.
     pub fn to_board(&self, screen: Pos2) -> Pos2 {
         let back = |at: f32, origin: f64| ((f64::from(at) - origin) / f64::from(self.zoom)) as f32;
         pos2(back(screen.x, self.origin.0), back(screen.y, self.origin.1))

@@ -139,7 +139,6 @@ fn container_part(slot: &IndexedNode, board: Pos2, zoom: f32) -> HitNodePart {
     }
 }
 
-/// Returns the innermost container at a board point.
 pub(crate) fn container_at(index: &BoardIndex, at: BoardPoint) -> Option<NodeId> {
     index.container_at(egui::pos2(at.x as f32, at.y as f32), |_| false)
 }

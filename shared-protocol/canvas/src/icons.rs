@@ -5,7 +5,6 @@ use crate::batch;
 use egui::{Color32, Mesh, Painter, Pos2, Rect, Shape, pos2};
 use std::collections::HashMap;
 
-/// One stroke of an icon.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum IconStroke {
     /// A polyline.
@@ -32,7 +31,6 @@ pub(crate) fn icon(word: &str) -> &'static [IconStroke] {
     ICONS.iter().find(|(known, _)| *known == word).map_or(FALLBACK_ICON, |(_, marks)| marks)
 }
 
-/// Draws the icon of a word into the middle of `rect`.
 pub fn paint_icon(painter: &Painter, word: &str, rect: Rect, colour: Color32) {
     let side = rect.width().min(rect.height());
     let mut mesh = mesh(word, side, painter.pixels_per_point(), colour);

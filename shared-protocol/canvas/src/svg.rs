@@ -19,7 +19,6 @@ const FONTS: &str = "Ubuntu, Inter, 'Segoe UI', 'Noto Sans', 'Noto Sans Arabic',
                      'Noto Sans Devanagari', 'Noto Sans Thai', 'Noto Sans CJK SC', 'Noto Sans CJK JP', \
                      'Noto Sans CJK KR', 'Noto Sans Symbols', 'Noto Sans Symbols2', system-ui, sans-serif";
 
-/// Returns the whole board as an SVG document.
 pub fn to_svg(scene: &BoardScene<'_>) -> String {
     let index = BoardIndex::build(scene.snapshot, scene.board);
     let bounds = index
@@ -189,7 +188,6 @@ impl SvgWriter<'_> {
         ));
     }
 
-    /// Adds the ports of a node.
     fn ports(&mut self, slot: &IndexedNode) {
         let theme = self.scene.theme;
         let snapshot = self.scene.snapshot;

@@ -72,7 +72,6 @@ pub(crate) struct TextSpec<'a> {
 }
 
 impl<'a> TextSpec<'a> {
-    /// Describes one elided line.
     pub(crate) fn line(
         key: u64,
         part: TextRole,

@@ -23,7 +23,6 @@ const MAX_EVAL_STEPS: u64 = 20_000;
 /// The maximum number of items in a list that an expression returns.
 const MAX_LIST_ITEMS: usize = 10_000;
 
-/// The available filters.
 pub const FILTERS: &[&str] = &[
     "abs",
     "capitalize",
@@ -57,7 +56,6 @@ pub const FILTERS: &[&str] = &[
     "upper",
 ];
 
-/// The available tests.
 pub const TESTS: &[&str] = &[
     "boolean",
     "defined",
@@ -176,7 +174,6 @@ pub struct ExpressionError {
     pub place: SourcePosition,
 }
 
-/// A checked and compiled expression.
 pub struct ComponentExpression {
     text: Box<str>,
     place: SourcePosition,

@@ -29,7 +29,6 @@ impl fmt::Display for ComponentProblems {
     }
 }
 
-/// Collects the problems of one file.
 pub(crate) struct ProblemCollector<'a> {
     file: &'a str,
     problems: Vec<ComponentProblem>,

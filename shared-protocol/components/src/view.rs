@@ -111,7 +111,6 @@ pub struct ComponentPart {
     pub path: Arc<[String]>,
 }
 
-/// A use of another component in a view.
 #[derive(Debug)]
 pub struct ComponentUse<'c> {
     pub part: &'c ComponentPart,

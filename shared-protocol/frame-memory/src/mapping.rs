@@ -24,7 +24,6 @@ pub(crate) fn slot_of(frame: u64) -> usize {
     (frame % SLOT_COUNT as u64) as usize
 }
 
-/// The access rights of a mapping.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MappingAccess {
     Read,

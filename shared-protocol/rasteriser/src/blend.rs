@@ -36,7 +36,6 @@ pub(crate) fn paint_over(target: &mut Pixel, source: Pixel) {
     }
 }
 
-/// Paints one colour over a run of pixels.
 #[inline]
 pub(crate) fn paint_run(run: &mut [Pixel], source: Pixel) {
     match source {

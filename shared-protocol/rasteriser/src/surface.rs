@@ -23,7 +23,6 @@ pub struct PixelSurface {
 }
 
 impl PixelSurface {
-    /// Creates a surface filled with `background`.
     pub fn new(width: usize, height: usize, background: Color32) -> Result<Self, RasterError> {
         if width == 0 || height == 0 {
             return Err(RasterError::Empty { width, height });

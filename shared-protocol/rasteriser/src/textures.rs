@@ -56,7 +56,6 @@ pub(crate) struct TexelPosition {
     pub(crate) y: f32,
 }
 
-/// A texture with at least one texel.
 pub(crate) struct Texture {
     width: usize,
     height: usize,

@@ -11,7 +11,7 @@ use super::{
 use crate::{
     features::inspector::InspectorContext,
     view::{FrameView, WindowAction},
-    widgets::muted_ui,
+    widgets::{muted_ui, small_text_ui},
 };
 use egui::{RichText, Ui};
 use shared_protocol::{
@@ -170,7 +170,7 @@ fn fixed_ui(ui: &mut Ui, view: &FrameView<'_>, prop: &PropDef, value: &str, why:
     hover_ui(&label, view, prop);
     ui.add(egui::Label::new(RichText::new(value).color(view.theme.text)).truncate());
     if !why.is_empty() {
-        ui.add(egui::Label::new(RichText::new(why).small().color(view.theme.text_subtle)).wrap());
+        small_text_ui(ui, view.theme.text_subtle, why);
     }
 }
 

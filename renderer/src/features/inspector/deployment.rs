@@ -12,7 +12,7 @@ use crate::{
         },
     },
     view::FrameView,
-    widgets::{disclosure_ui, muted_ui, paint_severity},
+    widgets::{disclosure_ui, muted_ui, severity_mark_ui, small_text_ui},
 };
 use canvas::{paint_action, paint_deployment, paint_drift, planned_words};
 use egui::{Label, Painter, Pos2, RichText, Sense, Ui, Vec2, vec2};
@@ -27,7 +27,7 @@ const TITLE: &str = "Deployment and cost";
 impl InspectorFeature {
     pub(super) fn deployment_ui(&mut self, ui: &mut Ui, cx: &InspectorContext<'_>, node: NodeId) {
         let Some(board) = cx.view.infrastructure() else { return };
-        let cost = cx.view.terraform_answers.cost(board);
+        let cost = cx.view.terraform_answers.cost.get(board);
         let own = cost.and_then(|cost| cost.nodes.iter().find(|of| of.node == node));
         let told = cx.view.deployed();
         let state = told.and_then(|told| told.statuses.iter().find(|(of, _)| *of == node));
@@ -101,10 +101,7 @@ fn cost_ui(ui: &mut Ui, view: &FrameView<'_>, own: &NodeCost, currency: Option<&
     }
     for part in &own.components {
         let sum = amount_or_word(currency, part.monthly, part.basis);
-        ui.add(
-            Label::new(RichText::new(format!("{} · {sum}", part.label)).small().color(theme.text_muted))
-                .wrap(),
-        );
+        small_text_ui(ui, theme.text_muted, format!("{} · {sum}", part.label));
         if let Some(source) = &part.source {
             let source = RichText::new(source).small().color(theme.text_subtle);
             ui.indent(("source", &part.label), |ui| ui.add(Label::new(source).wrap()));
@@ -120,8 +117,7 @@ pub(super) fn findings_ui<'a>(
 ) {
     for told in findings {
         ui.horizontal_top(|ui| {
-            let (mark, _) = ui.allocate_exact_size(Vec2::splat(14.0), Sense::hover());
-            paint_severity(ui.painter(), mark.center(), view.theme, told.finding.severity);
+            severity_mark_ui(ui, view.theme, Vec2::splat(14.0), told.finding.severity);
             let text = format!("{} ({})", told.finding.message, told.origin.label());
             let label = Label::new(RichText::new(text).small().color(view.theme.text)).wrap();
             let response = ui.add(label);

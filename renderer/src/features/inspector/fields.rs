@@ -19,10 +19,8 @@ use std::{
     sync::Arc,
 };
 
-/// The subject of a field.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum InspectorSubject {
-    /// Nodes of one type.
     Nodes(Vec<NodeId>),
     /// A component in its own preview, or a part of it, named as in overrides.
     Alone(String),
@@ -30,7 +28,6 @@ pub(crate) enum InspectorSubject {
     Board(BoardId),
 }
 
-/// The part of the subject that a field edits.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum FieldPart {
     Label,

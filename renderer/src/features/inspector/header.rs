@@ -11,7 +11,7 @@ use crate::{
     dialogs::kind_title,
     features::{inspector::InspectorContext, terraform::findings},
     view::{FrameView, IsolatedComponent, WindowAction},
-    widgets::{icon_ui, kind_icon, muted_ui, paint_severity, paint_type_mark},
+    widgets::{icon_ui, kind_icon, muted_ui, paint_type_mark, severity_mark_ui, small_text_ui},
 };
 use egui::{RichText, Sense, Ui, Vec2};
 use shared_protocol::text::count_noun;
@@ -211,9 +211,8 @@ fn type_ui(ui: &mut Ui, view: &FrameView<'_>, def: &TypeDef, title: String) {
 fn problems_ui(ui: &mut Ui, view: &FrameView<'_>, problems: &[BoardProblem]) {
     for problem in problems {
         ui.horizontal_top(|ui| {
-            let (mark, _) = ui.allocate_exact_size(Vec2::splat(14.0), Sense::hover());
-            paint_severity(ui.painter(), mark.center(), view.theme, problem.severity);
-            ui.add(egui::Label::new(RichText::new(&problem.message).small().color(view.theme.text)).wrap());
+            severity_mark_ui(ui, view.theme, Vec2::splat(14.0), problem.severity);
+            small_text_ui(ui, view.theme.text, &problem.message);
         });
     }
 }

@@ -5,7 +5,7 @@ use super::InspectorFeature;
 use crate::{
     features::inspector::{InspectorContext, InspectorReply},
     view::WindowAction,
-    widgets::muted_ui,
+    widgets::{muted_ui, small_text_ui},
     wording::{ago, describe_actor, line, unix_millis},
 };
 use egui::{RichText, Ui};
@@ -23,7 +23,6 @@ pub(crate) struct ElementHistory {
     /// `None`: the log no longer has the operation.
     entries: BTreeMap<Revision, Option<OperationLogEntry>>,
     requested: Vec<Revision>,
-    /// The proposals that operations came from.
     origins: BTreeMap<Revision, OperationOrigin>,
 }
 
@@ -89,9 +88,7 @@ impl InspectorFeature {
         if ui.add(link).on_hover_text("Show in the log").clicked() {
             cx.act(WindowAction::ShowOperation(revision));
         }
-        ui.add(
-            egui::Label::new(RichText::new(&entry.summary).small().color(cx.view.theme.text_muted)).wrap(),
-        );
+        small_text_ui(ui, cx.view.theme.text_muted, &entry.summary);
         if let Some(origin) = self.operations.origins.get(&revision) {
             self.origin_ui(ui, cx, origin);
         }

@@ -5,6 +5,7 @@ use super::controls::small_button_ui;
 use crate::{
     features::inspector::InspectorContext,
     view::{FrameView, IsolatedComponent, WindowAction},
+    widgets::small_text_ui,
 };
 use authority::overrides::set_at_path;
 use egui::{Label, RichText, Ui};
@@ -165,7 +166,7 @@ pub(super) fn switch_ui(ui: &mut Ui, cx: &InspectorContext<'_>, def: &TypeDef) {
     });
     if let Some(part) = cx.view.part() {
         let text = format!("Part: {} · {}:{}", part.component, part.file, part.line);
-        ui.add(Label::new(RichText::new(text).small().color(cx.view.theme.text_muted)).wrap());
+        small_text_ui(ui, cx.view.theme.text_muted, text);
     }
 }
 
@@ -278,13 +279,13 @@ pub(crate) fn override_row_ui(
         ui.horizontal(|ui| {
             ui.add_space(26.0);
             let text = format!("Does not apply: {}.", reason.describe());
-            ui.add(Label::new(RichText::new(text).small().color(theme.warning)).wrap());
+            small_text_ui(ui, theme.warning, text);
         });
     } else if let Some(why) = view.unsaved.get(key) {
         ui.horizontal(|ui| {
             ui.add_space(26.0);
             let text = format!("Not saved to source: {why}.");
-            ui.add(Label::new(RichText::new(text).small().color(theme.danger)).wrap());
+            small_text_ui(ui, theme.danger, text);
         });
     }
     action

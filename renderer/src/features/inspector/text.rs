@@ -5,7 +5,7 @@ use super::{
     controls::PropField,
     fields::{FieldEdit, FieldPart, InspectorField, ShownValue, interpret},
 };
-use crate::{features::inspector::InspectorContext, view::FrameView};
+use crate::{features::inspector::InspectorContext, view::FrameView, widgets::small_text_ui};
 use egui::{Key, RichText, TextEdit, Ui};
 use shared_protocol::{PropValue, registry::PropKind};
 
@@ -105,7 +105,7 @@ impl InspectorFeature {
                 interpret(cx.view, &field, &text).err()
             };
             if let Some(problem) = &editing.problem {
-                ui.add(egui::Label::new(RichText::new(problem).small().color(cx.view.theme.danger)).wrap());
+                small_text_ui(ui, cx.view.theme.danger, problem);
             }
             editing.text = text;
             self.editing = Some(editing);

@@ -4,9 +4,9 @@
 use super::{ProposalReview, words};
 use crate::{
     view::FrameView,
-    widgets::{muted_ui, named_text_ui},
+    widgets::{copyable_text_ui, muted_ui, named_text_ui},
 };
-use egui::{CornerRadius, Frame, Label, Margin, RichText, Ui};
+use egui::{CornerRadius, Frame, Margin, RichText, Ui};
 use shared_protocol::proposal::ProposedAction;
 
 /// The height of the arguments before they scroll.
@@ -46,7 +46,7 @@ pub(super) fn call_ui(ui: &mut Ui, view: &FrameView<'_>, opened: &ProposalReview
                         if !name.is_empty() {
                             muted_ui(ui, theme, name);
                         }
-                        ui.add(Label::new(RichText::new(value).monospace()).selectable(true).wrap());
+                        copyable_text_ui(ui, RichText::new(value).monospace());
                     }
                 });
         });

@@ -11,7 +11,6 @@ use egui::{RichText, TextEdit, Ui};
 use shared_protocol::{ProposalSubject, decisions::CommentOnProposal};
 
 impl ProposalReview {
-    /// Comments on the whole proposal.
     pub(super) fn comments_ui(&mut self, ui: &mut Ui, cx: &ReviewContext<'_>, typed: &mut ReviewInput) {
         let count = self.proposal().comments.len();
         let mut open = typed.shows.contains("comments");

@@ -13,7 +13,7 @@ use crate::{
     },
     tour::targets::{TourTarget, record_target},
     view::FrameView,
-    widgets::{ROW_HEIGHT, disclosure_ui, muted_ui, paint_severity},
+    widgets::{ROW_HEIGHT, disclosure_ui, muted_ui, severity_mark_ui},
 };
 use authority::Snapshot;
 use egui::{RichText, Sense, Ui, vec2};
@@ -32,7 +32,6 @@ const MAX_LINES: usize = 400;
 /// Differences with more lines than this are folded at first.
 const SHORT: u64 = 12;
 
-/// The state of the request for consequences.
 #[derive(Debug, Default)]
 pub(super) enum ConsequencesState {
     #[default]
@@ -299,8 +298,7 @@ fn line_ui(
     subject: Option<ProposalSubject>,
 ) {
     ui.horizontal_top(|ui| {
-        let (mark, _) = ui.allocate_exact_size(vec2(14.0, 16.0), Sense::hover());
-        paint_severity(ui.painter(), mark.center(), cx.view.theme, severity);
+        severity_mark_ui(ui, cx.view.theme, vec2(14.0, 16.0), severity);
         let label = egui::Label::new(RichText::new(text).small()).wrap();
         match subject {
             Some(subject) => {

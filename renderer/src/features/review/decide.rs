@@ -9,9 +9,9 @@ use super::{
 use crate::{
     features::review::{ReviewContext, ReviewReply},
     view::FrameView,
-    widgets::{focus_stroke, muted_ui},
+    widgets::{focus_stroke, muted_ui, primary_button, small_text_ui},
 };
-use egui::{Button, Key, RichText, TextEdit, Ui};
+use egui::{Button, Key, TextEdit, Ui};
 use shared_protocol::{
     decisions::{AcceptProposal, RejectProposal},
     proposal::ElementChangeKind,
@@ -33,7 +33,7 @@ pub(super) fn decide_ui(
     } else {
         // A note here moves nothing under the pointer.
         if let Some(note) = &opened.note {
-            ui.add(egui::Label::new(RichText::new(note).small().color(cx.view.theme.text)).wrap());
+            small_text_ui(ui, cx.view.theme.text, note);
         }
         muted_ui(ui, cx.view.theme, summary(opened));
         if opened.has_changes() {
@@ -81,7 +81,7 @@ fn accept_ui(ui: &mut Ui, cx: &ReviewContext<'_>, opened: &mut ProposalReview) -
     let decision_blocker = opened.accept_blocker();
     let theme = cx.view.theme;
     let button = if decision_blocker.is_none() && ui.is_enabled() {
-        Button::new(RichText::new(&text).color(theme.accent_text)).fill(theme.accent)
+        primary_button(theme, &text)
     } else {
         Button::new(&text)
     };

@@ -9,10 +9,10 @@ use super::{
 use crate::{
     features::review::{ReviewContext, ReviewMessage},
     view::FrameView,
-    widgets::{focus_stroke, muted_ui},
+    widgets::{focus_stroke, muted_ui, small_text_ui},
 };
 use canvas::{ProposedChangeSign, theme::WorkbenchTheme};
-use egui::{CornerRadius, Frame, Margin, RichText, TextEdit, Ui};
+use egui::{CornerRadius, Frame, Margin, TextEdit, Ui};
 use shared_protocol::{ProposalSubject, proposal::ElementChangeKind, review::ProposedElement};
 
 impl ProposalReview {
@@ -51,7 +51,7 @@ impl ProposalReview {
                 self.needs_ui(ui, theme, &element);
                 if let Some(cause) = cause {
                     let text = format!("Side effect of another removal. Include that one first: {cause}");
-                    ui.add(egui::Label::new(RichText::new(text).small().color(theme.text_muted)).wrap());
+                    small_text_ui(ui, theme.text_muted, text);
                 }
                 for risk in &element.risks {
                     muted_ui(ui, theme, format!("{}: {}", risk.label(), words::risk_words(*risk)));
@@ -88,7 +88,7 @@ impl ProposalReview {
         if more > 0 {
             text.push_str(&format!("; and {more} more"));
         }
-        ui.add(egui::Label::new(RichText::new(text).small().color(theme.text_muted)).wrap());
+        small_text_ui(ui, theme.text_muted, text);
     }
 }
 

@@ -5,11 +5,11 @@ use super::{ProposalReview, ReviewInput, header::sign_ui, opened::ProposalPresen
 use crate::{
     features::review::{ReviewContext, ReviewMessage},
     view::FrameView,
-    widgets::{body_font, focus_ring, muted_ui, paint_disclosure, paint_line, small_font},
+    widgets::{body_font, focus_ring, muted_ui, paint_disclosure, paint_line, row_background, small_font},
 };
 use authority::Snapshot;
 use canvas::{ProposedChangeSign, paint_sign};
-use egui::{Align2, CornerRadius, Galley, Rect, RichText, Role, Sense, Ui, WidgetInfo, pos2, vec2};
+use egui::{Align2, Galley, Rect, RichText, Role, Sense, Ui, WidgetInfo, pos2, vec2};
 use shared_protocol::text::count_noun;
 use shared_protocol::{
     NodeId, ProposalSubject, Revision,
@@ -35,7 +35,6 @@ pub(super) struct ElementRowHeights {
     heights: Vec<f32>,
 }
 
-/// The laid-out texts of one row.
 struct ElementRowText {
     text: Arc<Galley>,
     risks: Option<(String, Arc<Galley>)>,
@@ -48,7 +47,6 @@ impl ElementRowText {
     }
 }
 
-/// A click on a row.
 enum ElementClick {
     LookAt(ProposalSubject),
     Tick(ProposalSubject),
@@ -271,12 +269,7 @@ impl ProposalReview {
         let (rect, row) = ui.allocate_exact_size(vec2(ui.available_width(), height), Sense::click());
         let focused = self.focus.as_ref() == Some(&element.subject);
         row.widget_info(|| WidgetInfo::selected(Role::Button, true, focused, element.text.as_str()));
-        if focused {
-            ui.painter().rect_filled(rect, CornerRadius::same(4), theme.selection);
-        } else if row.hovered() {
-            ui.painter().rect_filled(rect, CornerRadius::same(4), theme.hover);
-        }
-        focus_ring(ui, theme, rect, &row);
+        row_background(ui, theme, rect, &row, focused);
         let is_chosen = self.is_selected(&element.subject);
         let mut ticked = is_chosen;
         let box_room = Rect::from_min_size(rect.min + vec2(2.0, 0.0), vec2(22.0, ROW));

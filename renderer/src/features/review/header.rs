@@ -3,7 +3,7 @@
 use super::{ProposalReview, words};
 use crate::{
     view::FrameView,
-    widgets::{muted_ui, small_font},
+    widgets::{muted_ui, small_font, small_text_ui},
     wording::{ago, unix_millis},
 };
 use canvas::{ProposedChangeSign, paint_sign, theme::WorkbenchTheme};
@@ -41,7 +41,6 @@ pub(super) fn chips_ui(ui: &mut Ui, theme: &WorkbenchTheme, risks: &[Risk]) {
     }
 }
 
-/// Draws a sign inline.
 pub(super) fn sign_ui(ui: &mut Ui, theme: &WorkbenchTheme, sign: ProposedChangeSign, radius: f32) {
     let (rect, _) = ui.allocate_exact_size(vec2(radius * 2.0 + 3.0, radius * 2.0 + 3.0), Sense::hover());
     paint_sign(ui.painter(), theme, rect.center(), radius, sign);
@@ -83,7 +82,7 @@ pub(super) fn header_ui(ui: &mut Ui, view: &FrameView<'_>, opened: &ProposalRevi
             chips_ui(ui, theme, &brief.risks);
         });
         for removal in opened.removals(view.snapshot) {
-            ui.add(egui::Label::new(RichText::new(removal).small().color(theme.danger)).wrap());
+            small_text_ui(ui, theme.danger, removal);
         }
     }
     ui.add(egui::Label::new(RichText::new(words::title(brief)).heading()).wrap());

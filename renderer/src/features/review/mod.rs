@@ -62,7 +62,6 @@ pub(crate) struct ReviewFeature {
     selected: Option<ProposalId>,
     /// Proposals whose ghosts a person hid.
     hidden: BTreeSet<ProposalId>,
-    /// Canvases of the proposed state.
     canvases: BTreeMap<BoardId, Canvas>,
     generation: u32,
     queue: queue::ReviewQueueState,
@@ -281,7 +280,6 @@ impl ReviewFeature {
         }
     }
 
-    /// The canvas of a board in the proposed state.
     pub(crate) fn canvas(&mut self, board: BoardId, proposed: &ProposedWorkspace) -> &mut Canvas {
         self.canvases.entry(board).or_insert_with(|| {
             let mut canvas = Canvas::new();
@@ -301,7 +299,6 @@ impl ReviewFeature {
         shown.filter(|shown| boards().any(|board| board == *shown)).or_else(|| boards().next())
     }
 
-    /// The board that an element is on.
     fn board_of(&self, subject: &ProposalSubject) -> Option<BoardId> {
         self.review.as_ref()?.element(subject)?.board
     }

@@ -13,7 +13,6 @@ use std::{
     sync::Arc,
 };
 
-/// The presentation of the difference.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum ProposalPresentation {
     /// Ghosts drawn over the board.
@@ -21,13 +20,11 @@ pub(crate) enum ProposalPresentation {
     Overlay,
     /// Before and after with one camera.
     SideBySide,
-    /// A list in words.
     List,
     /// The proposed state, open for edits of the reviewer.
     Edit,
 }
 
-/// The progress of a decision.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) enum DecisionProgress {
     #[default]
@@ -51,7 +48,6 @@ pub(crate) enum ProposalResendReason {
     News,
     /// The reviewer requested a rebase on the current workspace.
     LookedAgain,
-    /// The reviewer edited it.
     Edited,
 }
 
@@ -66,7 +62,6 @@ pub(crate) struct ProposalReview {
     /// Elements in list order, most severe first.
     order: Vec<usize>,
     closure: ElementSelectionClosure,
-    /// The subjects of all elements.
     all: Arc<BTreeSet<ProposalSubject>>,
     pub(crate) focus: Option<ProposalSubject>,
     /// Scrolls to the focused element in the next frame.
@@ -152,7 +147,6 @@ impl ProposalReview {
         self.ordered_elements().filter(|element| element.kind != ElementChangeKind::Placed)
     }
 
-    /// Layout changes.
     pub(crate) fn layout_changes(&self) -> impl Iterator<Item = &ProposedElement> {
         self.ordered_elements().filter(|element| element.kind == ElementChangeKind::Placed)
     }

@@ -10,11 +10,11 @@ use crate::{
     panel_id::PanelId,
     tour::targets::{TourTarget, record_target},
     view::{FrameView, WindowAction},
-    widgets::{disclosure_ui, empty_state_ui, muted_ui, paint_severity},
+    widgets::{disclosure_ui, empty_state_ui, more_ui, muted_ui, severity_mark_ui, small_text_ui},
     wording::unix_millis,
 };
 use canvas::ProposedChangeSign;
-use egui::{CornerRadius, Frame, Margin, Panel, RichText, Sense, Stroke, Ui, vec2};
+use egui::{CornerRadius, Frame, Margin, Panel, RichText, Stroke, Ui, vec2};
 use shared_protocol::text::count_noun;
 use shared_protocol::{ProposalState, decisions::RebaseProposal, messages::ProblemSeverity};
 
@@ -126,9 +126,7 @@ fn changed_ui(ui: &mut Ui, view: &FrameView<'_>, opened: &mut ProposalReview) {
                 ui.add(egui::Label::new(RichText::new(text).small()).wrap());
             });
         }
-        if changed.len() > MAX_REASONS {
-            muted_ui(ui, view.theme, format!("and {} more", changed.len() - MAX_REASONS));
-        }
+        more_ui(ui, view.theme, changed.len(), MAX_REASONS);
         looked = ui.button(format!("View version {version}")).clicked();
     });
     if looked {
@@ -138,12 +136,9 @@ fn changed_ui(ui: &mut Ui, view: &FrameView<'_>, opened: &mut ProposalReview) {
 
 fn reasons_ui(ui: &mut Ui, view: &FrameView<'_>, reasons: &[String]) {
     for reason in reasons.iter().take(MAX_REASONS) {
-        let text = RichText::new(super::words::line(reason)).small().color(view.theme.text_muted);
-        ui.add(egui::Label::new(text).wrap());
+        small_text_ui(ui, view.theme.text_muted, super::words::line(reason));
     }
-    if reasons.len() > MAX_REASONS {
-        muted_ui(ui, view.theme, format!("and {} more", reasons.len() - MAX_REASONS));
-    }
+    more_ui(ui, view.theme, reasons.len(), MAX_REASONS);
 }
 
 fn notice_ui(ui: &mut Ui, view: &FrameView<'_>, title: &str, content: impl FnOnce(&mut Ui)) {
@@ -156,8 +151,7 @@ fn notice_ui(ui: &mut Ui, view: &FrameView<'_>, title: &str, content: impl FnOnc
         .show(ui, |ui| {
             ui.set_width(ui.available_width());
             ui.horizontal_top(|ui| {
-                let (mark, _) = ui.allocate_exact_size(vec2(14.0, 18.0), Sense::hover());
-                paint_severity(ui.painter(), mark.center(), theme, ProblemSeverity::Warning);
+                severity_mark_ui(ui, theme, vec2(14.0, 18.0), ProblemSeverity::Warning);
                 ui.add(egui::Label::new(title).wrap());
             });
             content(ui);
@@ -178,7 +172,7 @@ fn steps_ui(ui: &mut Ui, view: &FrameView<'_>, opened: &ProposalReview, typed: &
                 Some(by) => format!("{} (edited by {})", step.summary, super::words::line(by)),
                 None => step.summary.clone(),
             };
-            ui.add(egui::Label::new(RichText::new(text).small().color(view.theme.text_muted)).wrap());
+            small_text_ui(ui, view.theme.text_muted, text);
         }
         if steps.len() > 200 {
             muted_ui(ui, view.theme, format!("and {}", count_noun(steps.len() - 200, "more step")));

@@ -9,11 +9,11 @@ use crate::{
     commands::CommandId,
     features::review::{ReviewContext, ReviewMessage, ReviewReply},
     view::WindowAction,
-    widgets::{body_font, disclosure_ui, empty_state_ui, focus_ring, muted_ui, paint_line, small_font},
+    widgets::{body_font, disclosure_ui, empty_state_ui, muted_ui, paint_line, row_background, small_font},
     wording::{ago, unix_millis},
 };
 use canvas::theme::WorkbenchTheme;
-use egui::{Align2, CornerRadius, Rect, RichText, Role, Sense, Ui, WidgetInfo, pos2, vec2};
+use egui::{Align2, Rect, RichText, Role, Sense, Ui, WidgetInfo, pos2, vec2};
 use shared_protocol::{
     ProposalState,
     decisions::{ListDecided, RevertProposal},
@@ -88,7 +88,6 @@ fn heading_ui(ui: &mut Ui, theme: &WorkbenchTheme, text: &str, count: usize) {
     ui.label(RichText::new(format!("{text} · {count}")).small().color(theme.text_muted));
 }
 
-/// The hint for an empty queue.
 fn empty_ui(ui: &mut Ui, cx: &ReviewContext<'_>) {
     let guarded = cx.view.mcp.mode == McpMode::Guarded;
     let (title, text) = if guarded {
@@ -130,13 +129,7 @@ fn row_ui(ui: &mut Ui, cx: &ReviewContext<'_>, brief: &ProposalBrief, is_open: b
     if !ui.is_rect_visible(rect) {
         return;
     }
-    let corners = CornerRadius::same(4);
-    if is_open {
-        ui.painter().rect_filled(rect, corners, theme.selection);
-    } else if response.hovered() {
-        ui.painter().rect_filled(rect, corners, theme.hover);
-    }
-    focus_ring(ui, theme, rect, &response);
+    row_background(ui, theme, rect, &response, is_open);
     let number = Rect::from_min_size(rect.min + vec2(6.0, 0.0), vec2(34.0, ROW));
     paint_line(
         ui,

@@ -17,7 +17,6 @@ use shared_protocol::{
     terraform::ApplyRequestPlanState,
 };
 
-/// The explanation of the plan button.
 fn form_words(planned: TrialPlanTarget) -> &'static str {
     match planned.takes_credentials {
         true => {

@@ -10,7 +10,9 @@ use crate::{
     terraform_answers::is_in_progress,
     tour::targets::{TourTarget, bring_into_view, mark_button},
     view::{FrameView, WindowAction},
-    widgets::{disclosure_ui, focus_stroke, muted_ui, paint_severity},
+    widgets::{
+        disclosure_ui, focus_stroke, more_ui, muted_ui, primary_button, severity_mark_ui, small_text_ui,
+    },
     wording::unix_millis,
 };
 use authority::Snapshot;
@@ -37,7 +39,6 @@ const MAX_ATTRIBUTES: usize = 8;
 const MAX_LINES: usize = 200;
 const MAX_FINDINGS: usize = 20;
 
-/// The explanation before a plan.
 fn form_words(planned: TrialPlanTarget) -> &'static str {
     match planned.takes_credentials {
         true => {
@@ -183,7 +184,7 @@ pub(super) fn form_ui(
         ui.add(egui::Label::new(RichText::new(text).small()).wrap());
         if !form.values.is_empty() {
             let text = "Sensitive values stay in memory while Draftboard runs and are never written to disk.";
-            ui.add(egui::Label::new(RichText::new(text).small().color(cx.view.theme.text_muted)).wrap());
+            small_text_ui(ui, cx.view.theme.text_muted, text);
         }
         for (name, value) in &mut form.values {
             let label = muted_ui(ui, cx.view.theme, name.as_str());
@@ -193,8 +194,7 @@ pub(super) fn form_ui(
         ui.add_space(6.0);
         ui.horizontal(|ui| {
             let is_missing = form.values.iter().any(|(_, value)| value.is_empty());
-            let button = egui::Button::new(RichText::new("Plan now").color(cx.view.theme.accent_text))
-                .fill(cx.view.theme.accent);
+            let button = primary_button(cx.view.theme, "Plan now");
             let plan = ui.add_enabled(!form.is_asked && !is_missing, button);
             // A command that leads to the plan leads to this button while the question is open.
             let led_to =
@@ -245,7 +245,7 @@ fn result_ui(
         warning_ui(ui, theme, finding.severity, &words::line(&finding.message));
         let detail = words::paragraph(finding.detail.trim());
         if !detail.is_empty() {
-            ui.add(egui::Label::new(RichText::new(detail).small().color(theme.text_muted)).wrap());
+            small_text_ui(ui, theme.text_muted, detail);
         }
     }
     output_ui(ui, cx.view, trial, typed);
@@ -322,8 +322,7 @@ pub(super) fn change_ui(
                 Some(reason) => format!("{planned}, because {}", words::line(reason)),
                 None => planned.to_owned(),
             };
-            let text = RichText::new(why).small().color(action_colour(theme, change.action));
-            ui.add(egui::Label::new(text).wrap());
+            small_text_ui(ui, action_colour(theme, change.action), why);
             let changes = matches!(change.action, PlannedAction::Update | PlannedAction::Replace);
             if changes && !change.attributes.is_empty() {
                 attributes_ui(ui, theme, board, &address, &change.attributes, typed);
@@ -357,11 +356,9 @@ fn attributes_ui(
         let forces = if attribute.forces_replacement { ", forces replacement" } else { "" };
         let (path, before) = (words::line(&attribute.path), shown(&attribute.before));
         let text = format!("{path}: {before} -> {}{forces}", shown(&attribute.after));
-        ui.add(egui::Label::new(RichText::new(text).small().color(theme.text_muted)).wrap());
+        small_text_ui(ui, theme.text_muted, text);
     }
-    if attributes.len() > MAX_ATTRIBUTES {
-        muted_ui(ui, theme, format!("and {} more", attributes.len() - MAX_ATTRIBUTES));
-    }
+    more_ui(ui, theme, attributes.len(), MAX_ATTRIBUTES);
 }
 
 fn output_ui(ui: &mut Ui, view: &FrameView<'_>, trial: &TrialPlanView, typed: &mut ReviewInput) {
@@ -400,16 +397,14 @@ fn small_size(ui: &Ui) -> f32 {
 pub(super) fn scope_ui(ui: &mut Ui, theme: &WorkbenchTheme, scope: Option<String>) {
     let Some(scope) = scope else { return };
     ui.horizontal_top(|ui| {
-        let (mark, _) = ui.allocate_exact_size(vec2(14.0, 16.0), Sense::hover());
-        paint_severity(ui.painter(), mark.center(), theme, ProblemSeverity::Warning);
-        ui.add(egui::Label::new(RichText::new(scope).small().color(theme.warning)).wrap());
+        severity_mark_ui(ui, theme, vec2(14.0, 16.0), ProblemSeverity::Warning);
+        small_text_ui(ui, theme.warning, scope);
     });
 }
 
 pub(super) fn warning_ui(ui: &mut Ui, theme: &WorkbenchTheme, severity: ProblemSeverity, text: &str) {
     ui.horizontal_top(|ui| {
-        let (mark, _) = ui.allocate_exact_size(vec2(14.0, 16.0), Sense::hover());
-        paint_severity(ui.painter(), mark.center(), theme, severity);
+        severity_mark_ui(ui, theme, vec2(14.0, 16.0), severity);
         ui.add(egui::Label::new(RichText::new(text).small()).wrap());
     });
 }

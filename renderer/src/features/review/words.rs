@@ -72,7 +72,6 @@ pub(crate) fn proposer_label(proposer: &Proposer) -> String {
     }
 }
 
-/// The outcome of a proposal in one line.
 pub(crate) fn outcome(brief: &ProposalBrief) -> String {
     let ended = match &brief.state {
         ProposalState::Accepted => match &brief.decided {
@@ -139,7 +138,6 @@ pub(crate) fn expiry(now: u64, expires: u64) -> String {
     }
 }
 
-/// The meaning of a risk in one sentence.
 pub(crate) fn risk_words(risk: Risk) -> &'static str {
     match risk {
         Risk::Destructive => "Removes or replaces something",

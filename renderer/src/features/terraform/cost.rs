@@ -5,7 +5,7 @@ use crate::{
     features::terraform::TerraformContext,
     terraform_answers::TerraformReply,
     view::{FrameView, WindowAction},
-    widgets::{body_font, muted_ui, paint_line, small_font},
+    widgets::{body_font, muted_ui, paint_line, small_font, small_text_ui},
 };
 use egui::{Align2, Button, Popup, PopupCloseBehavior, Rect, RichText, Role, Sense, Ui, WidgetInfo, vec2};
 use shared_protocol::{
@@ -20,7 +20,8 @@ const ROW: f32 = 22.0;
 
 /// Shows nothing for a board without resources that could cost anything.
 pub(crate) fn cost_ui(ui: &mut Ui, cx: &TerraformContext<'_>) {
-    let Some(cost) = cx.view.infrastructure().and_then(|board| cx.view.terraform_answers.cost(board)) else {
+    let Some(cost) = cx.view.infrastructure().and_then(|board| cx.view.terraform_answers.cost.get(board))
+    else {
         return;
     };
     let Some(text) = money::short_cost(cost) else { return };
@@ -64,7 +65,7 @@ fn popover_ui(ui: &mut Ui, cx: &TerraformContext<'_>, cost: &CostView) {
     });
     ui.separator();
     let text = "An estimate from the price books in the folder prices. Each price names its source.";
-    ui.add(egui::Label::new(RichText::new(text).small().color(theme.text_muted)).wrap());
+    small_text_ui(ui, theme.text_muted, text);
     ui.horizontal(|ui| {
         let board = cost.board;
         if cost.unknown > 0 {

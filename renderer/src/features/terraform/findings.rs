@@ -28,7 +28,6 @@ impl FindingOrigin {
     }
 }
 
-/// A finding with its board and origin.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BoardFinding<'a> {
     pub(crate) board: BoardId,
@@ -51,7 +50,7 @@ pub(crate) fn all_findings<'a>(view: &FrameView<'a>) -> impl Iterator<Item = Boa
             finding,
         })
     });
-    let files = view.board.and_then(|board| known.hcl(board)).into_iter().flat_map(move |hcl| {
+    let files = view.board.and_then(|board| known.hcl.get(board)).into_iter().flat_map(move |hcl| {
         let new = move |finding: &&TerraformFindingView| {
             !is_known(finding, finding.node.map_or(&[], |node| problems.of_node(node)))
         };
@@ -61,9 +60,9 @@ pub(crate) fn all_findings<'a>(view: &FrameView<'a>) -> impl Iterator<Item = Boa
             finding,
         })
     });
-    let imports = known.import_findings().into_iter().flat_map(|(board, notes)| {
+    let imports = known.imported.iter().flat_map(|(board, notes)| {
         notes.iter().take(MAX_FINDINGS).map(move |finding| BoardFinding {
-            board,
+            board: *board,
             origin: FindingOrigin::Import,
             finding,
         })

@@ -121,11 +121,13 @@ impl TerraformFeature {
                     (Some(_), Err(refusal)) => commands.act(WindowAction::Refuse(refusal.clone())),
                     (None, _) => {}
                 }
-                answers.receive_hcl(result);
+                answers.hcl.receive(result.map(|hcl| (hcl.board, hcl)));
             }
-            TerraformReply::Cost(result) => answers.receive_cost(result),
-            TerraformReply::Plan { board, result } => answers.receive_plan(board, result),
-            TerraformReply::Runs { board, result } => answers.receive_runs(board, result),
+            TerraformReply::Cost(result) => answers.cost.receive(result.map(|cost| (cost.board, cost))),
+            TerraformReply::Plan { board, result } => answers.plan.receive(result.map(|plan| (board, plan))),
+            TerraformReply::Runs { board, result } => {
+                answers.history.receive(result.map(|runs| (board, runs)))
+            }
             TerraformReply::Lines { result: Ok((run, lines)), .. } => answers.lines.receive(&run, lines),
             TerraformReply::Lines { run, result: Err(_) } => answers.lines.refuse(run),
             TerraformReply::Started(Ok(_)) => {
@@ -136,7 +138,7 @@ impl TerraformFeature {
             TerraformReply::Cancelled(Ok(())) => {}
             TerraformReply::Written(Ok(written)) => {
                 commands.act(describe_written(&written));
-                answers.outdate_files();
+                answers.hcl.outdate();
             }
             TerraformReply::Prices(Ok(text)) => {
                 egui.copy_text(text);
@@ -167,7 +169,7 @@ impl TerraformFeature {
         };
         commands.act(WindowAction::notify("Imported the folder as a board", details));
         commands.act(WindowAction::SelectCreated(vec![ElementId::Board(imported.board)]));
-        answers.receive_import(imported);
+        answers.imported = Some((imported.board, imported.notes));
     }
 }
 

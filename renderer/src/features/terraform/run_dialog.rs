@@ -80,7 +80,7 @@ impl RunDialog {
         operation: TerraformOperation,
         given: &BTreeSet<(BoardId, String)>,
     ) -> Option<Self> {
-        let secrets = view.terraform_answers.hcl(board).map_or(&[][..], |hcl| &hcl.secrets);
+        let secrets = view.terraform_answers.hcl.get(board).map_or(&[][..], |hcl| &hcl.secrets);
         let values: Vec<SecretInput> = secrets
             .iter()
             .filter(|_| words::needs_values(operation))

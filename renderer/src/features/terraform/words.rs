@@ -16,7 +16,6 @@ pub(crate) fn operation(operation: TerraformOperation) -> &'static str {
     }
 }
 
-/// The tooltip of the button.
 pub(crate) fn operation_summary(operation: TerraformOperation) -> &'static str {
     match operation {
         TerraformOperation::Init => "Fetches providers and sets up the backend",
@@ -58,7 +57,6 @@ pub(crate) fn duration(milliseconds: u64) -> String {
     }
 }
 
-/// The summary of a run in one line.
 pub(crate) fn summary(run: &TerraformRunView, now: u64) -> String {
     let name = operation(run.operation);
     let mut parts = vec![match run.state {

@@ -8,7 +8,6 @@ use shared_protocol::{
     v0::UtcTimestamp,
 };
 
-/// An audit line as it is displayed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct AuditRow {
     pub(super) number: u64,
@@ -21,7 +20,6 @@ pub(super) struct AuditRow {
     event: Option<AuditEvent>,
 }
 
-/// A filter for audit lines.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum AuditFilter {
     #[default]

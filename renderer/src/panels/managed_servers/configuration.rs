@@ -6,10 +6,10 @@ use super::{
 };
 use crate::{
     view::{FrameView, ManagedServerResponse},
-    widgets::{muted_ui, named_text_ui},
+    widgets::{muted_ui, named_text_ui, small_text_ui},
     wording::line,
 };
-use egui::{Label, RichText, Ui};
+use egui::Ui;
 use shared_protocol::{
     decisions::SetServerSecret,
     managed_servers::{AuthForm, ServerDetails, VariableValue},
@@ -70,9 +70,7 @@ pub(super) fn show_ui(
             value => secret(ui, &variable.name, is_set(value)),
         }
         if let Some(description) = &variable.description {
-            ui.add(
-                Label::new(RichText::new(line(description)).small().color(cx.view.theme.text_muted)).wrap(),
-            );
+            small_text_ui(ui, cx.view.theme.text_muted, line(description));
         }
     }
     let limits = &form.limits;

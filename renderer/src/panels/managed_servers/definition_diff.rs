@@ -2,11 +2,11 @@
 
 use crate::{
     view::FrameView,
-    widgets::muted_ui,
+    widgets::{copyable_text_ui, muted_ui},
     wording::{line, paragraph},
 };
 use authority::{LineChange, compare_lines};
-use egui::{Color32, CornerRadius, Frame, Label, Margin, RichText, Ui};
+use egui::{Color32, CornerRadius, Frame, Margin, RichText, Ui};
 use shared_protocol::managed_servers::ToolDefinitionChange;
 
 /// The maximum numbers of changed parts, and of lines per part, that are displayed.
@@ -52,7 +52,7 @@ fn line_ui(ui: &mut Ui, view: &FrameView<'_>, sign: char, text: Option<&&str>, w
         |ui| {
             ui.set_width(ui.available_width());
             let text = RichText::new(format!("{sign} {text}")).monospace().color(colour);
-            ui.add(Label::new(text).selectable(true).wrap());
+            copyable_text_ui(ui, text);
         },
     );
 }

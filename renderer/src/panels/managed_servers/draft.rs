@@ -12,7 +12,6 @@ pub(super) enum DraftAuthKind {
     Header,
 }
 
-/// A value that may be a secret.
 #[derive(Clone, Default)]
 pub(super) struct DraftValue {
     pub(super) is_secret: bool,
@@ -20,7 +19,6 @@ pub(super) struct DraftValue {
     pub(super) text: String,
     /// The secret store has a value.
     pub(super) is_set: bool,
-    /// A value is required.
     pub(super) is_missing: bool,
 }
 

@@ -19,7 +19,6 @@ use shared_protocol::{
 
 /// The maximum width of fields in points.
 const MAX_FIELD_WIDTH: f32 = 560.0;
-/// The width of the close button after a field.
 const CLOSE_BUTTON_WIDTH: f32 = 36.0;
 const MAX_ARGS: usize = 128;
 const MAX_VARIABLES: usize = 64;
@@ -34,7 +33,6 @@ pub(super) struct ServerFormEditor {
     notes: Vec<String>,
 }
 
-/// The result of a frame of the form.
 pub(super) enum ServerFormOutcome {
     Nothing,
     Left,

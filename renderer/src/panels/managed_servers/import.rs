@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     view::{FrameView, ManagedServerResponse},
-    widgets::{focus_stroke, muted_ui},
+    widgets::{copyable_text_ui, focus_stroke, muted_ui, primary_button, small_text_ui},
     wording::line,
 };
 use egui::{Button, Label, RichText, TextEdit, Ui};
@@ -195,11 +195,7 @@ impl ServerImportForm {
         let theme = cx.view.theme;
         let text = format!("Import {} as disabled", count_noun(names.len(), "server"));
         let is_ready = !names.is_empty() && !cx.is_open(&ServerRequestPurpose::Import);
-        let button = if is_ready {
-            Button::new(RichText::new(text).color(theme.accent_text)).fill(theme.accent)
-        } else {
-            Button::new(text)
-        };
+        let button = if is_ready { primary_button(theme, text) } else { Button::new(text) };
         if ui.add_enabled(is_ready, button).clicked()
             && let Some(source) = self.source.clone()
         {
@@ -212,7 +208,6 @@ impl ServerImportForm {
     }
 }
 
-/// One server as it would be imported.
 fn server_ui(ui: &mut Ui, view: &FrameView<'_>, server: &ImportedServerView, chosen: &mut bool) {
     let theme = view.theme;
     box_ui(ui, view, |ui| {
@@ -225,7 +220,7 @@ fn server_ui(ui: &mut Ui, view: &FrameView<'_>, server: &ImportedServerView, cho
                 ui.label(RichText::new(text).small().color(theme.warning));
             }
         });
-        ui.add(Label::new(RichText::new(line(&server.runs)).monospace()).selectable(true).wrap());
+        copyable_text_ui(ui, RichText::new(line(&server.runs)).monospace());
         for (name, value) in parts(server) {
             let words = match value {
                 VariableValue::Plain(text) => format!("{} = {}", line(name), line(text)),
@@ -243,7 +238,7 @@ fn server_ui(ui: &mut Ui, view: &FrameView<'_>, server: &ImportedServerView, cho
             muted_ui(ui, theme, words);
         }
         for note in &server.notes {
-            ui.add(Label::new(RichText::new(line(note)).small().color(theme.warning)).wrap());
+            small_text_ui(ui, theme.warning, line(note));
         }
     });
 }

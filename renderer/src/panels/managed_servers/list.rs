@@ -8,11 +8,12 @@ use super::{
 use crate::{
     view::FrameView,
     widgets::{
-        ListRow, body_font, focus_ring, muted_ui, paint_icon, paint_line, paint_severity, row_ui, small_font,
+        ListRow, body_font, more_ui, muted_ui, paint_icon, paint_line, paint_severity, row_background,
+        row_ui, small_font, small_text_ui,
     },
     wording::{line, unix_millis},
 };
-use egui::{Align2, CornerRadius, Rect, RichText, Role, Sense, Ui, Vec2, WidgetInfo, pos2, vec2};
+use egui::{Align2, Rect, Role, Sense, Ui, Vec2, WidgetInfo, pos2, vec2};
 use shared_protocol::{
     managed_servers::{ManifestBrief, ServerBrief, ServerState, UnreadableServer},
     messages::ProblemSeverity,
@@ -100,12 +101,7 @@ impl ManagedServersPanel {
         let says = server_status::summary(server, now);
         let name = format!("{}, {says}", line(&server.name));
         row.widget_info(|| WidgetInfo::selected(Role::Button, ui.is_enabled(), selected, &name));
-        if selected {
-            ui.painter().rect_filled(rect, CornerRadius::same(4), theme.selection);
-        } else if row.hovered() {
-            ui.painter().rect_filled(rect, CornerRadius::same(4), theme.hover);
-        }
-        focus_ring(ui, theme, rect, &row);
+        row_background(ui, theme, rect, &row, selected);
         let sign = Rect::from_center_size(pos2(rect.left() + 15.0, rect.center().y), Vec2::splat(16.0));
         server_status::paint_state(ui.painter(), theme, sign, &server.state);
         let text = Rect::from_min_max(
@@ -140,17 +136,15 @@ impl ManagedServersPanel {
         for manifest in manifests.iter().take(MAX_LISTED_ROWS) {
             self.manifest_row_ui(ui, view, manifest);
         }
-        if manifests.len() > MAX_LISTED_ROWS {
-            muted_ui(ui, view.theme, format!("and {} more", manifests.len() - MAX_LISTED_ROWS));
-        }
+        more_ui(ui, view.theme, manifests.len(), MAX_LISTED_ROWS);
         if manifests.is_empty() {
             let text = "No manifests. A manifest is a JSON file that declares a program, an HTTP request or another server's \
                         tool as a tool.";
-            ui.add(egui::Label::new(RichText::new(text).small().color(view.theme.text_muted)).wrap());
+            small_text_ui(ui, view.theme.text_muted, text);
         }
         for folder in &view.managed_servers.manifest_folders {
             let text = format!("Manifest folder: {} ({})", folder.path, folder.origin.as_str());
-            ui.add(egui::Label::new(RichText::new(text).small().color(view.theme.text_subtle)).wrap());
+            small_text_ui(ui, view.theme.text_subtle, text);
         }
     }
 
@@ -206,9 +200,7 @@ pub(super) fn places_ui(ui: &mut Ui, view: &FrameView<'_>) {
         [("Managed servers", &managed_servers.config_file), ("Secrets", &managed_servers.secrets_place)]
     {
         if !place.is_empty() {
-            let text =
-                RichText::new(format!("{what} are stored in {place}")).small().color(view.theme.text_subtle);
-            ui.add(egui::Label::new(text).wrap());
+            small_text_ui(ui, view.theme.text_subtle, format!("{what} are stored in {place}"));
         }
     }
 }

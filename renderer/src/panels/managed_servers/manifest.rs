@@ -6,7 +6,11 @@ use super::{
     secret_field::SecretField,
     tool,
 };
-use crate::{view::ManagedServerResponse, widgets::muted_ui, wording::line};
+use crate::{
+    view::ManagedServerResponse,
+    widgets::{copyable_text_ui, more_ui, muted_ui, small_text_ui},
+    wording::line,
+};
 use egui::{Button, Label, RichText, Ui};
 use shared_protocol::{
     decisions::{ApproveManifest, SetManifestPolicy, SetManifestSecret},
@@ -80,11 +84,7 @@ impl ManifestPage {
                     });
                 }
             });
-            ui.add(
-                Label::new(RichText::new(line(&manifest.path)).monospace().color(theme.text))
-                    .selectable(true)
-                    .wrap(),
-            );
+            copyable_text_ui(ui, RichText::new(line(&manifest.path)).monospace().color(theme.text));
             let origin = match manifest.origin {
                 ManifestOrigin::User => "From your configuration folder.",
                 ManifestOrigin::Workspace => "From the workspace. Other people may have written it.",
@@ -100,9 +100,7 @@ impl ManifestPage {
             for tool in manifest.tools.iter().take(MAX_LISTED_TOOLS) {
                 tool_ui(ui, cx, manifest, tool);
             }
-            if manifest.tools.len() > MAX_LISTED_TOOLS {
-                muted_ui(ui, theme, format!("and {} more", manifest.tools.len() - MAX_LISTED_TOOLS));
-            }
+            more_ui(ui, theme, manifest.tools.len(), MAX_LISTED_TOOLS);
         });
     }
 
@@ -112,11 +110,7 @@ impl ManifestPage {
         let is_as_seen = self.opened_manifest.as_ref().is_some_and(|(_, seen)| seen.as_ref() == Some(hash));
         box_ui(ui, cx.view, |ui| {
             ui.label("Agents cannot see its tools until you approve this version.");
-            ui.add(
-                Label::new(RichText::new(hash).monospace().small().color(theme.text_muted))
-                    .selectable(true)
-                    .wrap(),
-            );
+            copyable_text_ui(ui, RichText::new(hash).monospace().small().color(theme.text_muted));
             if !is_as_seen {
                 ui.label("The manifest changed while you were reviewing it.");
                 if ui.button("I have reviewed the new version").clicked() {
@@ -168,9 +162,7 @@ fn tool_ui(ui: &mut Ui, cx: &ManagedServersContext<'_>, manifest: &ManifestBrief
             ui.add(Label::new(line(&tool.does)).wrap());
         }
         if let Some(why) = &tool.hidden {
-            let text =
-                RichText::new(format!("Hidden from agents: {}", line(why))).small().color(theme.warning);
-            ui.add(Label::new(text).wrap());
+            small_text_ui(ui, theme.warning, format!("Hidden from agents: {}", line(why)));
         }
     });
 }

@@ -27,7 +27,7 @@ pub(crate) use pending_requests::ServerPanelOutcome;
 
 use crate::{
     view::{FrameView, ManagedServerResponse},
-    widgets::{empty_state_ui, paint_severity},
+    widgets::{copyable_text_ui, empty_state_ui, paint_severity},
 };
 use add::AddServerPage;
 use egui::{CornerRadius, Frame, Label, Margin, RichText, Sense, Ui, Vec2, vec2};
@@ -44,7 +44,6 @@ use shared_protocol::{
 const TWO_COLUMN_WIDTH: f32 = 640.0;
 const LIST_WIDTH: f32 = 330.0;
 
-/// A way to add servers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum AddServerMethod {
     #[default]
@@ -74,7 +73,6 @@ pub(crate) struct ManagedServersPanel {
     add: AddServerPage,
 }
 
-/// The number of servers and manifests that need attention.
 pub(crate) fn count_needing_attention(view: &ManagedServersView) -> usize {
     let servers = view.servers.iter().filter(|server| server_status::needs_attention(server)).count();
     servers + view.manifests.iter().filter(|manifest| manifest::needs_attention(manifest)).count()
@@ -196,7 +194,6 @@ impl ManagedServersPanel {
         }
     }
 
-    /// Takes the response to a request of the panel.
     pub(crate) fn receive(&mut self, request: u64, response: ManagedServerResponse) -> ServerPanelOutcome {
         let Some(purpose) = self.pending.close(request) else { return ServerPanelOutcome::Nothing };
         match response {
@@ -289,7 +286,6 @@ fn is_failing(state: &ServerState) -> bool {
     matches!(state, ServerState::Error | ServerState::Backoff { .. })
 }
 
-/// A boxed text with a severity icon.
 fn notice_ui(ui: &mut Ui, view: &FrameView<'_>, severity: ProblemSeverity, text: &str) {
     box_ui(ui, view, |ui| {
         ui.horizontal_top(|ui| {
@@ -322,7 +318,7 @@ fn lines_ui(ui: &mut Ui, view: &FrameView<'_>, lines: &[String]) {
             ui.spacing_mut().item_spacing.y = 1.0;
             for line in lines {
                 let text = RichText::new(crate::wording::line(line)).monospace().color(view.theme.text);
-                ui.add(Label::new(text).selectable(true).wrap());
+                copyable_text_ui(ui, text);
             }
         });
 }

@@ -19,7 +19,6 @@ pub(crate) enum ServerPanelOutcome {
     Refused(Refusal),
 }
 
-/// A pending action on a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PendingServerAction {
     Enabling,
@@ -74,7 +73,6 @@ impl Deref for ManagedServersContext<'_> {
 }
 
 impl ManagedServersContext<'_> {
-    /// Sends a request or a decision.
     pub(super) fn send<R: Request>(
         &self,
         request: R,
@@ -102,7 +100,6 @@ impl PendingServerRequests {
         self.open.borrow().values().any(|open| open == purpose)
     }
 
-    /// The pending action on a server.
     pub(super) fn doing(&self, server: &ServerId) -> Option<PendingServerAction> {
         self.open.borrow().values().find_map(|open| match open {
             ServerRequestPurpose::Server { id, doing } if id == server => Some(*doing),

@@ -12,7 +12,6 @@ use shared_protocol::managed_servers::TypedSecret;
 /// The maximum length of a secret in characters.
 const MAX_SECRET_CHARS: usize = 16_384;
 
-/// The secret being entered.
 #[derive(Default)]
 pub(super) struct SecretField {
     subject: Option<String>,

@@ -18,10 +18,10 @@ use super::{
 use crate::{
     panels::notices::capitalised,
     view::{FrameView, ManagedServerResponse},
-    widgets::{muted_ui, named_text_ui},
+    widgets::{copyable_text_ui, muted_ui, named_text_ui, small_text_ui},
     wording::{line, paragraph, unix_millis},
 };
-use egui::{Button, Label, RichText, Ui, vec2};
+use egui::{Button, RichText, Ui, vec2};
 use shared_protocol::{
     Refusal,
     decisions::{DeleteServer, EnableServer, SetServerSecret, UpdateServer, WindowRequest},
@@ -237,7 +237,7 @@ impl ServerPage {
         about.extend(server.protocol.as_ref().map(|protocol| format!("protocol {}", line(protocol))));
         about.extend(server.calls_itself.as_ref().map(|name| format!("{} (unverified)", line(name))));
         if !about.is_empty() {
-            ui.add(Label::new(RichText::new(about.join(" · ")).small().color(theme.text_muted)).wrap());
+            small_text_ui(ui, theme.text_muted, about.join(" · "));
         }
     }
 
@@ -294,7 +294,7 @@ impl ServerPage {
         box_ui(ui, view, |ui| {
             if let Some(reason) = server.reason.as_ref().filter(|_| !is_said) {
                 let text = RichText::new(capitalised(&paragraph(reason))).color(view.theme.text);
-                ui.add(Label::new(text).selectable(true).wrap());
+                copyable_text_ui(ui, text);
             }
             if let Some(exit) = &server.exit {
                 muted_ui(ui, view.theme, format!("The process ended with {exit}."));

@@ -6,7 +6,6 @@ use egui::{Color32, CornerRadius, Painter, Rect, Role, Sense, Stroke, Ui, Vec2, 
 use shared_protocol::managed_servers::{ServerBrief, ServerState, StartPhase};
 use shared_protocol::text::count_noun;
 
-/// Returns whether the server needs attention.
 pub(super) fn needs_attention(server: &ServerBrief) -> bool {
     server.enabled && server.waiting > 0
         || matches!(

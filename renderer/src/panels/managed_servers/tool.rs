@@ -9,13 +9,13 @@ use super::{
 use crate::{
     view::{FrameView, ManagedServerResponse},
     widgets::{
-        body_font, disclosure_ui, focus_ring, muted_ui, named_text_ui, paint_disclosure, paint_line,
-        small_font,
+        body_font, copyable_text_ui, disclosure_ui, focus_ring, muted_ui, named_text_ui, paint_disclosure,
+        paint_line, small_font,
     },
     wording::{line, paragraph},
 };
 use egui::{
-    Align2, Button, Color32, CornerRadius, DragValue, Frame, Label, Margin, Rect, RichText, Role, Sense, Ui,
+    Align2, Button, Color32, CornerRadius, DragValue, Frame, Margin, Rect, RichText, Role, Sense, Ui,
     WidgetInfo, pos2, vec2,
 };
 use shared_protocol::{
@@ -35,7 +35,6 @@ pub(super) fn pin(tool: &ToolView) -> (String, String) {
     (tool.name.clone(), tool.hash.clone())
 }
 
-/// The open tool and its unfinished input.
 pub(super) struct OpenToolPage {
     /// The name and hash when the tool was opened. An approval applies to that definition.
     pub(super) opened_definition: (String, String),
@@ -169,7 +168,6 @@ fn row_ui(
     Some(rect)
 }
 
-/// The switch and the policy of a tool.
 fn controls_ui(ui: &mut Ui, details: &ServerDetails, tool: &ToolView, cx: &ManagedServersContext<'_>) {
     let name = line(&tool.name);
     let (mut enabled, mut policy) = (tool.enabled, tool.policy);
@@ -235,7 +233,6 @@ fn times_ui(
     }
 }
 
-/// A segmented control for the policy.
 pub(super) fn policy_ui(ui: &mut Ui, tool: &str, policy: &mut ToolCallPolicy) {
     let is_backwards = ui.layout().prefer_right_to_left();
     let mut all = ToolCallPolicy::ALL;
@@ -270,7 +267,7 @@ pub(super) fn definition_ui(ui: &mut Ui, view: &FrameView<'_>, details: &ServerD
     } else {
         RichText::new(paragraph(&bounded(&tool.description))).color(theme.text)
     };
-    ui.add(Label::new(description).selectable(true).wrap());
+    copyable_text_ui(ui, description);
     if !tool.hints.is_empty() {
         let hints: Vec<String> = tool.hints.iter().map(|hint| hint_words(hint)).collect();
         let text = if details.form.trusted {
@@ -293,7 +290,7 @@ fn schema_ui(ui: &mut Ui, view: &FrameView<'_>, title: &str, schema: &str, opens
     ui.data_mut(|data| data.insert_temp(id, open));
     if open {
         let text = RichText::new(paragraph(&bounded(schema))).monospace().color(view.theme.text);
-        ui.add(Label::new(text).selectable(true).wrap());
+        copyable_text_ui(ui, text);
     }
 }
 

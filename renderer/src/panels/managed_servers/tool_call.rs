@@ -7,10 +7,10 @@ use super::{
 };
 use crate::{
     view::{FrameView, ManagedServerResponse},
-    widgets::{disclosure_ui, focus_stroke, muted_ui},
+    widgets::{copyable_text_ui, disclosure_ui, focus_stroke, muted_ui},
     wording::paragraph,
 };
-use egui::{Button, Label, RichText, TextEdit, Ui};
+use egui::{Button, RichText, TextEdit, Ui};
 use serde_json::{Map, Value, json};
 use shared_protocol::{
     Refusal,
@@ -87,7 +87,7 @@ fn answer_ui(ui: &mut Ui, view: &FrameView<'_>, result: &ToolCallResult) {
     egui::ScrollArea::vertical().id_salt("answer").max_height(RESULT_HEIGHT).auto_shrink([false, true]).show(
         ui,
         |ui| {
-            ui.add(Label::new(RichText::new(text).monospace()).selectable(true).wrap());
+            copyable_text_ui(ui, RichText::new(text).monospace());
         },
     );
 }

@@ -8,9 +8,9 @@ use super::{
 use crate::{
     picker::rank,
     view::ManagedServerResponse,
-    widgets::{muted_ui, search_field_ui},
+    widgets::{muted_ui, primary_button, search_field_ui},
 };
-use egui::{Button, RichText, Ui};
+use egui::{RichText, Ui};
 use shared_protocol::{
     Refusal,
     decisions::ApproveTools,
@@ -27,7 +27,6 @@ const MAX_TOOLS_PER_REVIEW: usize = 50;
 pub(super) struct ToolList {
     query: String,
     only_waiting: bool,
-    /// The open tool.
     open: Option<tool::OpenToolPage>,
     /// The new tools under review, each with the hash of the definition shown.
     look: Option<Vec<(String, String)>>,
@@ -36,7 +35,6 @@ pub(super) struct ToolList {
 }
 
 impl ToolList {
-    /// Starts the review of new tools.
     pub(super) fn begin_tool_review(&mut self) {
         self.focus_review = true;
     }
@@ -132,7 +130,7 @@ impl ToolList {
         }
         let is_free = cx.doing(&details.brief.id).is_none();
         let text = format!("Approve {}", count_noun(shown.len(), "tool"));
-        let button = Button::new(RichText::new(text).color(theme.accent_text)).fill(theme.accent);
+        let button = primary_button(theme, text);
         if !shown.is_empty() && ui.add_enabled(is_free, button).clicked() {
             let server = details.brief.id.clone();
             let tools = shown.iter().map(|tool| tool::pin(tool)).collect();

@@ -4,7 +4,7 @@ use super::{PreviewPanel, outlines};
 use crate::{
     features::inspector::override_row_ui,
     view::{FrameView, WindowAction},
-    widgets::{muted_ui, paint_severity},
+    widgets::{muted_ui, severity_mark_ui, small_text_ui},
 };
 use egui::{Frame, Label, Margin, Panel, RichText, ScrollArea, Sense, Ui, Vec2};
 use shared_protocol::{
@@ -83,11 +83,10 @@ fn problems_ui(ui: &mut Ui, view: &FrameView<'_>, session: &PreviewSessionView) 
 fn row_ui(ui: &mut Ui, view: &FrameView<'_>, what: &str, place: &str) -> egui::Response {
     let theme = view.theme;
     let row = ui.horizontal_top(|ui| {
-        let (mark, _) = ui.allocate_exact_size(Vec2::splat(14.0), Sense::hover());
-        paint_severity(ui.painter(), mark.center(), theme, ProblemSeverity::Error);
+        severity_mark_ui(ui, theme, Vec2::splat(14.0), ProblemSeverity::Error);
         ui.vertical(|ui| {
             ui.spacing_mut().item_spacing.y = 1.0;
-            ui.add(Label::new(RichText::new(what).small().color(theme.text)).wrap());
+            small_text_ui(ui, theme.text, what);
             if !place.is_empty() {
                 ui.add(
                     Label::new(RichText::new(place).small().monospace().color(theme.text_subtle)).truncate(),

@@ -4,9 +4,9 @@ use crate::{
     commands::{CommandId, find},
     preview_display::{preview_target, routes, target_label},
     view::{FrameView, WindowAction},
-    widgets::muted_ui,
+    widgets::{muted_ui, primary_button, small_text_ui},
 };
-use egui::{Button, RichText, ScrollArea, Ui, vec2};
+use egui::{RichText, ScrollArea, Ui, vec2};
 use shared_protocol::preview_sessions::PreviewTarget;
 
 pub(super) fn unavailable_ui(ui: &mut Ui, view: &FrameView<'_>, why: &str) {
@@ -15,7 +15,7 @@ pub(super) fn unavailable_ui(ui: &mut Ui, view: &FrameView<'_>, why: &str) {
         ui.set_max_width(300.0);
         ui.label(RichText::new("Previews are not available on this machine").strong());
         ui.add_space(4.0);
-        ui.add(egui::Label::new(RichText::new(why).small().color(view.theme.text_muted)).wrap());
+        small_text_ui(ui, view.theme.text_muted, why);
     });
 }
 
@@ -27,11 +27,11 @@ pub(super) fn empty_ui(ui: &mut Ui, view: &FrameView<'_>) {
         ui.add_space(4.0);
         let text = "A preview renders a page of an interface board, or a single component. You can use it, inspect it \
                     and try other values.";
-        ui.add(egui::Label::new(RichText::new(text).small().color(view.theme.text_muted)).wrap());
+        small_text_ui(ui, view.theme.text_muted, text);
         ui.add_space(12.0);
         if let Some(shown) = preview_target(view) {
             let text = format!("Preview {}", target_label(view, &shown));
-            let button = Button::new(RichText::new(text).color(view.theme.accent_text)).fill(view.theme.accent);
+            let button = primary_button(view.theme, text);
             if ui.add(button.min_size(vec2(160.0, 30.0))).clicked() {
                 view.act(WindowAction::StartPreview(shown));
             }

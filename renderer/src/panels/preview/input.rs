@@ -23,7 +23,6 @@ pub(super) struct PagePointer {
     pub(super) types: bool,
 }
 
-/// The input over the page in this frame.
 #[derive(Debug, Default)]
 pub(super) struct PageInput {
     pub(super) events: Vec<PreviewInputEvent>,

@@ -27,7 +27,6 @@ use shared_protocol::{
 };
 use std::collections::BTreeMap;
 
-/// The display settings of a session.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct PreviewDisplaySettings {
     device: PreviewDevice,
@@ -75,7 +74,6 @@ impl PreviewPanel {
         self.pointer.types && context.memory(|memory| memory.focused()) == Some(page_id())
     }
 
-    /// The screen of a new session.
     pub(crate) fn first_screen(&self, context: &Context, dark: bool) -> PreviewScreen {
         let PreviewDisplaySettings { device, zoom, dark } = self
             .default_settings
@@ -143,7 +141,6 @@ impl PreviewPanel {
             SelectionSync { session: Some(session.id), last_selected: session.selected.clone(), nodes };
     }
 
-    /// The outermost instance of a node.
     fn instance_of(&self, session: &PreviewSessionView, node: NodeId) -> Option<String> {
         let mut instances = self.screens.instances(session.id).iter();
         instances.find(|instance| instance.node == Some(node)).map(|instance| instance.id.clone())

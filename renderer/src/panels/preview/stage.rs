@@ -22,7 +22,6 @@ const RESIZE_SETTLE_SECONDS: f64 = 0.2;
 /// Loading states shorter than this many seconds are not shown.
 const MIN_LOADING_SECONDS: f64 = 0.25;
 
-/// The position of a page in the window.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PageStage {
     pub(super) rect: Rect,
@@ -149,7 +148,6 @@ impl PreviewPanel {
     }
 }
 
-/// The thickness of the device frame.
 fn edge_of(device: PreviewDevice) -> f32 {
     match device {
         PreviewDevice::Phone | PreviewDevice::Tablet => 9.0,

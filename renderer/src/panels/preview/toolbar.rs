@@ -126,7 +126,6 @@ fn modes_ui(ui: &mut Ui, session: &PreviewSessionView, actions: &ActionQueue) {
     }
 }
 
-/// Selects another page for the session.
 fn page_ui(ui: &mut Ui, view: &FrameView<'_>, session: &PreviewSessionView) {
     let Some(route) = session.route else { return };
     let label = view.snapshot.node(route).map_or("—", |node| node.label.as_str());

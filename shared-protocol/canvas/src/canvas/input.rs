@@ -245,7 +245,6 @@ impl Canvas {
     }
 }
 
-/// Returns the selection after a click.
 fn select_clicked(
     scene: &BoardScene<'_>,
     hit: Option<ElementId>,

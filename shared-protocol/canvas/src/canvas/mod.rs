@@ -127,7 +127,6 @@ impl Canvas {
         }
     }
 
-    /// Shows these nodes.
     pub fn zoom_to(&mut self, scene: &BoardScene<'_>, nodes: &[NodeId]) {
         self.sync_index(scene);
         let areas = nodes.iter().filter_map(|id| self.index.slot(*id)).map(|slot| slot.area);
@@ -183,12 +182,10 @@ impl Canvas {
         self.map_style = on;
     }
 
-    /// Sets the deployment status of the nodes.
     pub fn set_deploy_status(&mut self, standings: Option<BoardDeployStatus>) {
         self.standings = standings;
     }
 
-    /// Sets the page that a preview currently shows.
     pub fn set_shown_page(&mut self, page: Option<NodeId>) {
         self.shown_page = page;
     }
@@ -364,7 +361,6 @@ impl Canvas {
         }
     }
 
-    /// Shows a tooltip for the signs of the hovered node.
     fn show_sign_tooltips(&self, ui: &Ui, scene: &BoardScene<'_>) {
         let Some(node) = self.hovered.as_ref().and_then(CanvasHit::node) else { return };
         let standing = self.standings.as_ref().and_then(|standings| standings.get(node));

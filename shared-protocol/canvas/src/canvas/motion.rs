@@ -12,10 +12,8 @@ use shared_protocol::{BoardId, Change, NodeId, Placement, messages::BoardViewpor
 use std::collections::BTreeMap;
 
 const ANIMATION_SECONDS: f64 = 0.18;
-/// The maximum number of nodes to animate.
 const MAX_ANIMATED_NODES: usize = 600;
 
-/// An animation of the view.
 pub(super) struct ViewAnimation {
     from: BoardViewport,
     to: BoardViewport,
@@ -24,7 +22,6 @@ pub(super) struct ViewAnimation {
     start: Option<f64>,
 }
 
-/// An animation of nodes.
 pub(super) struct NodeAnimation {
     moves: Vec<(NodeId, Placement, Placement)>,
     start: Option<f64>,
@@ -51,7 +48,6 @@ impl Canvas {
         }
     }
 
-    /// Whether the view is animated.
     pub fn is_flying(&self) -> bool {
         self.flight.is_some()
     }
@@ -75,7 +71,6 @@ impl Canvas {
         }
     }
 
-    /// Advances the active animations by one frame.
     pub(super) fn advance_animations(&mut self, ui: &Ui, scene: &BoardScene<'_>) {
         let now = ui.input(|input| input.time);
         if let Some(mut flight) = self.flight.take().filter(|flight| flight.last == self.viewport) {

@@ -4,7 +4,6 @@ use super::BoardPainter;
 use crate::{batch::ShapeBatch, theme::size};
 use egui::vec2;
 
-/// The minimum distance of dots on the screen.
 const MIN_DOT_DISTANCE: f32 = 14.0;
 
 pub(super) fn draw(pen: &BoardPainter<'_>, batch: &mut ShapeBatch) {

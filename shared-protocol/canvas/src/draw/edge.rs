@@ -12,7 +12,6 @@ use crate::{
 use egui::{Color32, Pos2, Rect, Stroke, StrokeKind, vec2};
 use shared_protocol::{Edge, EdgeId, ElementId};
 
-/// The minimum zoom for edge labels.
 const MIN_LABEL_ZOOM: f32 = 0.65;
 /// The gap between an arrow and the middle of its port.
 pub(crate) const ARROW_GAP: f32 = size::PORT_RADIUS + 1.0;

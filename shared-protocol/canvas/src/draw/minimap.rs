@@ -14,7 +14,6 @@ use std::{collections::HashSet, sync::Arc};
 const MINIMAP_SIZE: Vec2 = vec2(208.0, 144.0);
 const MARGIN: f32 = 12.0;
 const PADDING: f32 = 8.0;
-/// The minimum size of the view for a minimap.
 const MIN_VIEW_SIZE: Vec2 = vec2(560.0, 400.0);
 /// Cards smaller than this share one dot per cell; a board with many nodes has larger dots.
 const DOT_SIDE: f32 = 2.0;

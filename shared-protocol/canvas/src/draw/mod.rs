@@ -72,7 +72,6 @@ pub(crate) struct ElementHighlights<'a> {
     pub(crate) renamed: Option<NodeId>,
     /// The deployment status of the nodes, if there is any.
     pub(crate) standings: Option<&'a BoardDeployStatus>,
-    /// The page that a preview currently shows.
     pub(crate) shown_page: Option<NodeId>,
     /// The angle of animated signs.
     pub(crate) turn: f32,

@@ -36,7 +36,6 @@ pub(super) fn draw(pen: &BoardPainter<'_>, store: &mut DrawCache, slot: &Indexed
     deploy_signs::draw(pen, store, slot, rect);
 }
 
-/// Draws the shadow of a card.
 pub(super) fn shadow(pen: &BoardPainter<'_>, painter: &Painter, rect: Rect, radius: f32) {
     // A shadow is not visible on a dark background.
     if pen.detail != DetailLevel::Full || pen.scene.theme.dark {
@@ -174,7 +173,6 @@ fn port_label(pen: &BoardPainter<'_>, centre: Pos2, radius: f32, side: PortSide,
     pen.painter.galley(rect.min + vec2(6.0, 3.0), galley, theme.text);
 }
 
-/// Returns the highest severity of a node's problems.
 pub(crate) fn highest_severity(problems: &[BoardProblem]) -> Option<ProblemSeverity> {
     problems.iter().map(|problem| problem.severity).min()
 }

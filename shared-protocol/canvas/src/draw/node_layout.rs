@@ -4,7 +4,6 @@ use crate::{camera::rect_of, theme::size};
 use egui::{Rect, pos2, vec2};
 use shared_protocol::Placement;
 
-/// The parts of a card.
 pub(crate) struct CardParts {
     /// The coloured square of the icon; small cards have none.
     pub(crate) tile: Option<Rect>,

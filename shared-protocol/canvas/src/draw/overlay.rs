@@ -121,7 +121,6 @@ fn draw_refusal(pen: &BoardPainter<'_>, refusal: &Refusal, at: Pos2) {
     painter.galley(rect.min + padding + vec2(22.0, 0.0), galley, theme.text);
 }
 
-/// Draws the hint on an empty board.
 pub(crate) fn draw_empty_hint(pen: &BoardPainter<'_>) {
     let theme = pen.scene.theme;
     let middle = pen.camera.view().center();

@@ -18,7 +18,6 @@ pub(crate) use signs::paint;
 use signs::{draw_badge, notes};
 
 const DASH: (f32, f32) = (6.0, 4.0);
-/// The opacity of unselected elements.
 const FAINT_OPACITY: f32 = 0.5;
 /// The minimum length of a move's arrow.
 const MIN_ARROW_LENGTH: f32 = 18.0;
@@ -153,7 +152,6 @@ impl ProposalPainter<'_> {
         radius * self.pen.zoom()
     }
 
-    /// Whether a node is drawn as a ghost.
     fn is_ghost(&self, node: &ProposedNode) -> bool {
         let is_elsewhere = node.sign == ProposedChangeSign::Added || node.from.is_some();
         let is_marked = node.sign == ProposedChangeSign::Removed

@@ -31,7 +31,6 @@ pub(crate) struct MoveGesture {
     guides: Vec<SnapGuide>,
 }
 
-/// The drop target.
 enum DropTarget {
     Home,
     /// Another container, or the board itself.

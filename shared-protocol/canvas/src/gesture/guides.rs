@@ -3,9 +3,7 @@
 use crate::index::BoardIndex;
 use shared_protocol::{NodeId, Placement};
 
-/// The distance on the screen at which a guide snaps.
 const SNAP_DISTANCE_POINTS: f32 = 6.0;
-/// The maximum distance of a neighbour on the screen.
 const NEIGHBOUR_DISTANCE_POINTS: f32 = 700.0;
 /// The maximum number of neighbours to compare.
 const MAX_NEIGHBOURS: usize = 200;
@@ -21,7 +19,6 @@ pub(crate) struct SnapGuide {
     pub(crate) is_gap: bool,
 }
 
-/// The extent of a rectangle on one axis.
 #[derive(Clone, Copy)]
 struct AxisSpan {
     low: i32,
@@ -121,7 +118,6 @@ impl SnapNeighbours {
         row
     }
 
-    /// Returns the guides to draw for a node at `area`.
     pub(crate) fn guides(&self, area: Placement) -> Vec<SnapGuide> {
         let mut guides = Vec::new();
         for level in [true, false] {

@@ -34,7 +34,6 @@ pub(crate) enum Gesture {
     Cancelled,
 }
 
-/// One pointer sample of a gesture.
 #[derive(Clone, Copy)]
 pub(crate) struct PointerSample {
     /// The position in board coordinates.
@@ -43,7 +42,6 @@ pub(crate) struct PointerSample {
     pub(crate) zoom: f32,
 }
 
-/// The outcome of a gesture.
 pub(crate) enum GestureOutcome {
     /// The board stays unchanged.
     Nothing,

@@ -30,7 +30,6 @@ pub(super) struct RoutedEdge {
     pub(super) searched: bool,
 }
 
-/// The two ends of an edge.
 #[derive(Clone, Copy)]
 pub(super) struct EdgeEnds {
     pub(super) source: (NodeId, RouteEnd),
@@ -127,7 +126,6 @@ fn is_obstacle(index: &BoardIndex, slot: &IndexedNode, ends: EdgeEnds) -> bool {
     true
 }
 
-/// Whether a container contains a node at any depth.
 fn contains_node(index: &BoardIndex, container: NodeId, node: NodeId) -> bool {
     let mut above = index.slot(node).and_then(|slot| slot.parent);
     for _ in 0..super::MAX_WALK_DEPTH {

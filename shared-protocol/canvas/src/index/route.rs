@@ -105,7 +105,6 @@ pub(super) fn is_level(side: PortSide) -> bool {
     matches!(side, PortSide::Left | PortSide::Right)
 }
 
-/// Returns the plain route from one port to another.
 pub(crate) fn plain_route(source: RouteEnd, target: RouteEnd) -> EdgeRoute {
     let (from, to) =
         (source.at + outwards(source.side) * size::STUB, target.at + outwards(target.side) * size::STUB);

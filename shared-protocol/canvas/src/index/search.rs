@@ -10,7 +10,6 @@ use std::{cmp::Reverse, collections::BinaryHeap};
 
 /// The cost of a bend in board units: a detour of this length is preferred to one more bend.
 const BEND_COST: f32 = 48.0;
-/// The maximum number of steps of a search.
 const MAX_SEARCH_STEPS: usize = 6_000;
 
 #[derive(Default)]

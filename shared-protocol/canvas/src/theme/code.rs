@@ -37,12 +37,10 @@ impl WorkbenchTheme {
         }
     }
 
-    /// The background of an added line.
     pub fn added_colour(&self) -> Color32 {
         mix(self.surface_panel, self.success, 0.08)
     }
 
-    /// The background of a removed line.
     pub fn removed(&self) -> Color32 {
         mix(self.surface_panel, self.danger, 0.08)
     }

@@ -11,7 +11,6 @@ use crate::{
 pub(super) struct MappingFields<'s> {
     pub(super) place: SourcePosition,
     entries: Vec<&'s (SourceKey, SourceNode)>,
-    /// Every key that was requested.
     requested_keys: Vec<&'static str>,
 }
 

@@ -13,7 +13,6 @@ use fields::{MappingFields, display_text};
 use serde_json::{Map, Value};
 use shared_protocol::TypeId;
 
-/// The file name suffixes of component files.
 pub const COMPONENT_FILE_SUFFIXES: &[&str] = &[".component.json", ".component.yaml", ".component.yml"];
 
 pub fn is_component_file(name: &str) -> bool {

@@ -274,7 +274,6 @@ fn decode<T: for<'de> serde::Deserialize<'de>>(
     }
 }
 
-/// Checks that a value fits a prop.
 fn check_value(prop: &ComponentProp, source: &SourceNode, findings: &mut ProblemCollector<'_>) -> bool {
     let PropExposure::Editable { control, .. } = &prop.exposure else { return true };
     let expected = match (control, &source.data) {

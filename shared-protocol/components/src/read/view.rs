@@ -249,7 +249,6 @@ impl ViewReader<'_, '_> {
         Some(ViewNodeKind::Component { component: id.into(), props, slots, part })
     }
 
-    /// Returns the identity of this component use.
     fn part(&mut self, component: &str, fields: &mut MappingFields<'_>) -> Option<ComponentPart> {
         let way = self.path.as_slice().into();
         if let Some(source) = fields.take_field("id") {

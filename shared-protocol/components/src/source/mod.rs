@@ -40,7 +40,6 @@ pub(crate) fn read(file: &str, text: &str, findings: &mut ProblemCollector<'_>) 
     read.map_err(|wrong| findings.add(wrong.place, wrong.message, wrong.expected)).ok()
 }
 
-/// A syntax error.
 #[derive(Debug)]
 struct SourceSyntaxError {
     place: SourcePosition,

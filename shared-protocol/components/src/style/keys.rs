@@ -2,7 +2,6 @@
 
 macro_rules! keys {
     ($($key:ident = $name:literal,)+) => {
-        /// A style property.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
         pub enum StyleKey { $($key,)+ }
 

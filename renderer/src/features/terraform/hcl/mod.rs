@@ -40,8 +40,8 @@ impl HclPanel {
             let text = "Only infrastructure boards have Terraform files.";
             return empty_state_ui(ui, cx.view.theme, "No files for this board", text);
         };
-        let Some(hcl) = cx.view.terraform_answers.hcl(board) else {
-            return match cx.view.terraform_answers.hcl_refused() {
+        let Some(hcl) = cx.view.terraform_answers.hcl.get(board) else {
+            return match cx.view.terraform_answers.hcl.refused.as_deref() {
                 Some(why) => super::panel::refused_ui(ui, cx.view, why),
                 None => drop(muted_ui(ui, cx.view.theme, "Generating files…")),
             };
@@ -50,7 +50,7 @@ impl HclPanel {
             let text = "Add resources to the board to generate Terraform files.";
             return empty_state_ui(ui, cx.view.theme, "Nothing to write yet", text);
         }
-        self.update(board, hcl, cx.view.terraform_answers.hcl_version());
+        self.update(board, hcl, cx.view.terraform_answers.hcl.version);
         self.show_selected_block(cx.view);
         self.toolbar_ui(ui, cx, hcl);
         self.files_ui(ui, cx, hcl);
@@ -81,7 +81,6 @@ impl HclPanel {
         }
     }
 
-    /// Shows the block of a newly selected node.
     fn show_selected_block(&mut self, view: &FrameView<'_>) {
         let selected = match view.selected_nodes()[..] {
             [only] => Some(only),

@@ -5,8 +5,8 @@ use crate::{
     features::terraform::{TerraformContext, words},
     view::{FrameView, WindowAction},
     widgets::{
-        ROW_HEIGHT, empty_state_ui, focus_ring, list_rows_ui, muted_ui, paint_disclosure, paint_line,
-        paint_severity, small_font,
+        ROW_HEIGHT, empty_state_ui, list_rows_ui, muted_ui, paint_disclosure, paint_line, row_background,
+        severity_mark_ui, small_font,
     },
 };
 use canvas::{action_colour, paint_action, planned_words};
@@ -48,7 +48,7 @@ fn is_open_at_first(action: PlannedAction) -> bool {
 impl PlanChangeList {
     pub(super) fn show_ui(&mut self, ui: &mut Ui, cx: &TerraformContext<'_>, board: BoardId) {
         let Some(plan) = cx.view.terraform_answers.plan(board) else {
-            match cx.view.terraform_answers.plan_refused() {
+            match cx.view.terraform_answers.plan.refused.as_deref() {
                 Some(why) => refused_ui(ui, cx.view, why),
                 None => {
                     let text = "Run Plan to see the changes that an apply would make.";
@@ -59,8 +59,7 @@ impl PlanChangeList {
         };
         ui.horizontal_wrapped(|ui| {
             if plan.outdated {
-                let (mark, _) = ui.allocate_exact_size(vec2(14.0, 22.0), Sense::hover());
-                paint_severity(ui.painter(), mark.center(), cx.view.theme, ProblemSeverity::Warning);
+                severity_mark_ui(ui, cx.view.theme, vec2(14.0, 22.0), ProblemSeverity::Warning);
                 ui.label("The board has changed since this plan was made, so it cannot be applied.");
             }
             if !plan.changes.is_empty() {
@@ -70,7 +69,7 @@ impl PlanChangeList {
         if plan.changes.is_empty() {
             return empty_state_ui(ui, cx.view.theme, "No changes", "The real resources match the board.");
         }
-        self.update(plan, cx.view.terraform_answers.plan_version());
+        self.update(plan, cx.view.terraform_answers.plan.version);
         let mut turn = None;
         list_rows_ui(ui, ROW_HEIGHT, self.rows.len(), |ui, range| {
             for (change, attribute) in self.rows.get(range).unwrap_or_default() {
@@ -132,12 +131,7 @@ fn change_ui(ui: &mut Ui, cx: &TerraformContext<'_>, change: &PlanChange, open: 
     let name = format!("{} {words}", change.address);
     let selected = change.node.is_some_and(|id| cx.view.selection.contains(&ElementId::Node(id)));
     response.widget_info(|| WidgetInfo::selected(Role::Button, true, selected, &name));
-    if selected {
-        ui.painter().rect_filled(rect, 4, theme.selection);
-    } else if response.hovered() {
-        ui.painter().rect_filled(rect, 4, theme.hover);
-    }
-    focus_ring(ui, theme, rect, &response);
+    row_background(ui, theme, rect, &response, selected);
     let mut turned = false;
     if !change.attributes.is_empty() {
         let arrow = Rect::from_min_size(rect.min, vec2(18.0, rect.height()));
