@@ -77,7 +77,7 @@ fn format_cost(at: &ReachedBoard, view: &CostView) -> String {
         .map(|[name, amount, basis]| format!("{name:<first$}  {amount:>second$}  {basis}\n"))
         .collect();
     for source in sources(view) {
-        text.push_str(&format!("PriceFileCache: {source}\n"));
+        text.push_str(&format!("Prices: {source}\n"));
     }
     if view.unknown > 0 {
         text.push_str("Some prices are missing. `draftboard cost --missing` prints a template to fill in.\n");

@@ -35,7 +35,7 @@ fn with_size(size: (f32, f32), servers: Vec<ServerDetails>) -> Shop {
     let mut shop = Shop::open_as(size, Theme::Light, |_| {});
     shop.main.managed_servers.servers = servers;
     tell(&mut shop, |_| {});
-    run_command(&mut shop, "ManagedServers");
+    run_command(&mut shop, "Managed servers");
     shop.settle();
     shop
 }
@@ -678,7 +678,7 @@ fn manifests_are_listed_approved_and_given_credentials_and_a_policy() {
         view.manifests =
             vec![manifest(theirs, ManifestOrigin::Workspace), manifest(own, ManifestOrigin::User), broken];
     });
-    assert!(shop.shows("ManagedServers (3)"), "all three want something of a person");
+    assert!(shop.shows("Managed servers (3)"), "all three want something of a person");
     assert!(shop.shows("Manifest folder: /home/ada/shop/manifests (workspace)"));
     press(&mut shop, "Manifest broken.json, not used · user");
     assert!(shop.shows("line 3, column 4: a comma is missing. Correct the file"));
@@ -744,7 +744,7 @@ fn a_server_is_found_by_name_and_the_tab_says_how_many_want_something() {
     let servers =
         vec![running("Files", Vec::new()), failed("Weather", ServerState::Error), waiting_named("Notes")];
     let mut shop = with(servers);
-    assert!(shop.shows("ManagedServers (2)"));
+    assert!(shop.shows("Managed servers (2)"));
     run_command(&mut shop, "Weather");
     shop.settle();
     assert!(shop.shows("ended with code 127"));
@@ -818,7 +818,7 @@ fn in_a_narrow_dock_the_list_and_what_is_chosen_take_turns() {
         failed("Weather", ServerState::Error),
     ];
     let mut shop = with_size((800.0, 900.0), servers);
-    shop.window.get_by_role_and_label(Role::Tab, "ManagedServers (1)").click_secondary();
+    shop.window.get_by_role_and_label(Role::Tab, "Managed servers (1)").click_secondary();
     shop.window.run();
     shop.window.get_by_label("Move to the right").click();
     shop.settle();
@@ -884,10 +884,10 @@ fn draws_at_every_size_and_theme() {
                 view.unreadable =
                     vec![UnreadableServer { name: "Odd".to_owned(), reason: "kind is missing".to_owned() }];
             });
-            run_command(&mut shop, "ManagedServers");
+            run_command(&mut shop, "Managed servers");
             shop.settle();
             // More room than it has at first, as somebody who works here would make.
-            let tab = shop.window.get_by_role_and_label(Role::Tab, "ManagedServers (5)").rect();
+            let tab = shop.window.get_by_role_and_label(Role::Tab, "Managed servers (5)").rect();
             let edge = egui::pos2(size.0 / 2.0, tab.top() - 1.0);
             shop.drag(edge, edge - egui::vec2(0.0, size.1 * 0.25));
             let picture = |shop: &mut Shop, what: &str| {

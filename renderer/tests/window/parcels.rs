@@ -24,7 +24,7 @@ macro_rules! schema {
     };
 }
 
-pub(crate) const KNOWLEDGE: &str = "# Parcel lockers\n\nA courier deposits a parcel in a **locker cell**; the recipient opens it with a one-time code.\n\n## ConfirmationCodes\n\n- ConfirmationCodes expire after 72 hours.\n- Three wrong ones lock the cell.\n\n## Cells\n\nA cell has a door sensor.\n\n| Size | Depth |\n|---|---|\n| small | 30 cm |\n| large | 60 cm |\n\n### Sensors\n\nThey report within a second.\n";
+pub(crate) const KNOWLEDGE: &str = "# Parcel lockers\n\nA courier deposits a parcel in a **locker cell**; the recipient opens it with a one-time code.\n\n## Codes\n\n- Codes expire after 72 hours.\n- Three wrong ones lock the cell.\n\n## Cells\n\nA cell has a door sensor.\n\n| Size | Depth |\n|---|---|\n| small | 30 cm |\n| large | 60 cm |\n\n### Sensors\n\nThey report within a second.\n";
 
 pub(crate) fn reference(kind: &str, id: &str) -> EntityRef {
     EntityRef { bundle: "parcel".into(), entity_type: kind.into(), id: id.into() }

@@ -389,7 +389,7 @@ fn coverage_lists_what_nothing_refers_to() {
 fn domain_knowledge_is_read_by_its_contents() {
     let mut locker = navigating();
     locker.click("Domain knowledge");
-    assert!(locker.shows("ConfirmationCodes expire after 72 hours.") && locker.shows("30 cm"));
+    assert!(locker.shows("Codes expire after 72 hours.") && locker.shows("30 cm"));
     locker.click("Go to Sensors");
     assert!(locker.shows("They report within a second."));
 }
