@@ -291,20 +291,20 @@ const JUNK: [Junk; 12] = [
         fake.greet("test");
         fake.greet("test");
     }),
-    ("what is no message", |fake| write(&fake.stream, &[0xa5; 64 << 10])),
-    ("what is no message", |fake| {
+    ("sent an invalid message", |fake| write(&fake.stream, &[0xa5; 64 << 10])),
+    ("sent an invalid message", |fake| {
         fake.greet("test");
         // A gigabyte is announced.
         write(&fake.stream, &0x4000_0000_u32.to_be_bytes());
     }),
-    ("what is no message", |fake| {
+    ("sent an invalid message", |fake| {
         fake.greet("test");
         // Torn: what comes next is taken for the rest of it.
         write(&fake.stream, &[0, 0, 0, 40, b'{']);
         fake.say(&FromPreview::Pong { number: 0 });
         fake.say(&FromPreview::Pong { number: 0 });
     }),
-    ("what is no message", |fake| {
+    ("sent an invalid message", |fake| {
         fake.greet("test");
         write(&fake.stream, b"\0\0\0\x13{\"type\":\"runShell\"}");
     }),
@@ -451,7 +451,7 @@ fn the_component_that_ends_it_twice_is_left_out_and_the_rest_is_shown() {
     let view = bench.until(session, "ready without it", is_ready);
     assert_eq!(view.quarantined, ["ui.badge"]);
     let log = bench.request(ReadPreviewLog { session, after: 0 }).unwrap();
-    assert!(log.iter().any(|line| line.message.contains("ui.badge ended the preview twice")), "{log:?}");
+    assert!(log.iter().any(|line| line.message.contains("ui.badge crashed the preview twice")), "{log:?}");
     // A person may try again.
     bench.request(RestartPreview { session }).unwrap();
     assert!(bench.until(session, "again", |view| !view.quarantined.is_empty()).quarantined.len() == 1);

@@ -104,7 +104,7 @@ mod tests {
         check(0, ExitReason::Clean, "ended normally");
         check(3 << 8, ExitReason::Failed(3), "ended with an error (exit code 3)");
         check(11, ExitReason::Crashed(11), "crashed (invalid memory access)");
-        check(6 | 0x80, ExitReason::Crashed(6), "crashed (it aborted itself)");
+        check(6 | 0x80, ExitReason::Crashed(6), "crashed (aborted)");
         check(34, ExitReason::Crashed(34), "crashed (signal 34)");
         let killed = "was killed from outside, by a person or by a system short of memory";
         check(9, ExitReason::Killed, killed);

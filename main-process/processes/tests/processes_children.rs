@@ -230,7 +230,7 @@ fn a_crasher_is_restarted_with_growing_pauses_and_given_up_at_the_third_crash() 
         }
         shapes.push(shape(&kind));
     }
-    let crashed = "exited: crashed (it aborted itself)";
+    let crashed = "exited: crashed (aborted)";
     assert_eq!(
         shapes,
         [
@@ -242,7 +242,7 @@ fn a_crasher_is_restarted_with_growing_pauses_and_given_up_at_the_third_crash() 
             "restarting in 200ms",
             "started",
             crashed,
-            "gave up: crashed (it aborted itself)"
+            "gave up: crashed (aborted)"
         ]
     );
     let pauses: Vec<Duration> = starts.windows(2).map(|pair| pair[1] - pair[0]).collect();

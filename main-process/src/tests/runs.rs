@@ -83,7 +83,7 @@ fn a_plan_and_an_apply_run_once_a_person_says_so_and_every_line_is_told() {
         if command == "apply" {
             let unplanned = ReviewVerdict { plan: None, ..agents.yes(id) };
             let refused = agents.decide(AcceptProposal { verdict: unplanned }).unwrap_err();
-            assert!(refused.message.contains("not the one that was shown"), "{refused:?}");
+            assert!(refused.message.contains("has changed since it was shown"), "{refused:?}");
             assert!(
                 agents.decide(AcceptProposal { verdict: careless }).is_err(),
                 "an apply takes a deliberate yes"

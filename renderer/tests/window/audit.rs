@@ -84,9 +84,9 @@ fn lines_are_told_newest_first_and_lead_to_the_proposal() {
         top(&shop, "Line 6: claude-code called a tool") < top(&shop, "Line 5: grace accepted proposal 17")
     );
     assert!(shop.shows("Line 3: ada rejected proposal 17, version 1"));
-    shop.retype("Filter the audit", "began");
+    shop.retype("Filter the audit", "started");
     shop.settle();
-    assert!(shop.shows("Line 1: claude-code 2.1 (unverified) began proposal 17, version 1"));
+    assert!(shop.shows("Line 1: claude-code 2.1 (unverified) started proposal 17, version 1"));
     shop.window.get_by_label("Clear Filter the audit").click();
     shop.settle();
     shop.main.reviews.silent = true;
@@ -120,9 +120,9 @@ fn a_filter_finds_words_and_kinds() {
 fn older_lines_are_asked_for_page_by_page() {
     let mut shop = showing(audit(500));
     assert!(shop.shows("Verified: 506 lines, hash chain intact") && shop.shows("Line 506:"));
-    shop.retype("Filter the audit", "began");
+    shop.retype("Filter the audit", "started");
     shop.settle();
-    assert!(shop.shows("Line 501: claude-code 2.1 (unverified) began"));
+    assert!(shop.shows("Line 501: claude-code 2.1 (unverified) started"));
     assert!(shop.shows("1 of the latest 200 lines"));
     shop.window.get_by_label("Load older lines").click();
     shop.settle();

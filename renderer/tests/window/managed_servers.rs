@@ -470,7 +470,7 @@ fn without_servers_the_panel_explains_itself_and_offers_the_ways() {
     ] {
         let mut shop = with(Vec::new());
         assert!(
-            shop.shows("No upstream servers yet")
+            shop.shows("No managed servers yet")
                 && shop.shows("agents cannot see its tools until you approve them")
         );
         press(&mut shop, button);
@@ -481,7 +481,7 @@ fn without_servers_the_panel_explains_itself_and_offers_the_ways() {
 #[test]
 fn a_server_is_added_by_form_with_its_secret_on_the_way_to_the_store() {
     let mut shop = with(Vec::new());
-    run_command(&mut shop, "Add upstream server");
+    run_command(&mut shop, "Add managed server");
     shop.retype("Name", "Weather");
     press(&mut shop, "PyPI");
     shop.retype("Package", "mcp-weather==1.0");
@@ -513,7 +513,7 @@ fn a_server_is_added_by_form_with_its_secret_on_the_way_to_the_store() {
 #[test]
 fn a_refused_form_keeps_what_was_typed() {
     let mut shop = with(Vec::new());
-    run_command(&mut shop, "Add upstream server");
+    run_command(&mut shop, "Add managed server");
     assert!(shop.window.get_by_label("Add as disabled").accesskit_node().is_disabled());
     assert!(shop.shows("Enter a name."));
     shop.retype("Name", "Web");

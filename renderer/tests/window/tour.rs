@@ -49,7 +49,8 @@ fn the_tour_keeps_every_ghost_in_view() {
     let mut shop = touring_in((1400.0, 900.0), true);
     let mut add = AddNode::new(shop.infrastructure, "aws/storage/s3_bucket".parse().unwrap());
     add.at = Some(BoardPoint { x: 3_000, y: 1_200 });
-    shop.main.propose(1, "Store reports", &[Command::AddNode(add)]);
+    let id = shop.main.propose(1, "Store reports", &[Command::AddNode(add)]);
+    shop.main.change(id, |opened| opened.brief.state = ProposalState::Draft);
     shop.settle();
     let (canvas, ghost) = (shop.rect_of("Board Production"), shop.rect_of("Proposed, adds s3 bucket"));
     assert!(canvas.contains_rect(ghost), "{ghost:?} in {canvas:?}");

@@ -202,7 +202,7 @@ mod tests {
         ));
         assert_eq!(rejected.details, "in a terminal · too dear\\u{202e}");
         let begun = told(&format!(r#"{{"time":1,"event":"begin","way":"agent",{proposal}}}"#));
-        assert_eq!(begun.event_text, "claude 2 (unverified) began proposal 4, version 2");
+        assert_eq!(begun.event_text, "claude 2 (unverified) started proposal 4, version 2");
         let approved = told(&format!(
             r#"{{"time":1,"event":"accept","by":"ada","way":"standing approval","approval":1,{proposal}}}"#
         ));
