@@ -99,7 +99,7 @@ pub(super) fn brief(service: &ManagedServersService, config: &ManagedServerConfi
         runs: forms::runs(config),
         state,
         reason,
-        exit: exit,
+        exit,
         last_lines,
         offered,
         tools: details.as_ref().map_or(0, |details| details.tools as u64),

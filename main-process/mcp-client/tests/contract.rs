@@ -7,7 +7,7 @@ mod common;
 use common::{McpServiceFixture, fixture};
 use mcp_client::{EnvVarConfig, ManagedServerConfig, ManagedServerStatus, Secret};
 use serde_json::json;
-use shared_protocol::{RefusalCode, mcp_client::PackageKind};
+use shared_protocol::{RefusalCode, managed_servers::PackageKind};
 use uuid::Uuid;
 
 /// MC-T1, T2, T3, T4 and T9.

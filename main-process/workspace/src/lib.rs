@@ -80,7 +80,7 @@ use overrides::OverrideFile;
 use proof::WorkspaceProof;
 use review::{ProposalCosts, WorkspaceReview};
 use shared_protocol::{
-    Actor, GraphDocument, Proposal, ProposalId, Refusal, Revision, SourcePath,
+    Actor, GraphDocument, Proposal, Refusal, Revision, SourcePath,
     limits::MAX_HISTORY_OPERATIONS,
     messages::{
         AppliedCommand, BoardProblem, FullWorkspaceView, HeldBoard, OperationLogEntry, Patch, Presence,
@@ -88,7 +88,7 @@ use shared_protocol::{
     },
     preview_sessions::ComponentView,
     requests::{ChangeBundle, DrawMap, DrawnMap},
-    review::{AuditFinding, AuditLine, OperationOrigin, ProposalBrief, ProposalDetails},
+    review::{AuditFinding, AuditLine, OperationOrigin, ProposalBrief},
     trace_link::{TraceLinkChange, TraceLinksView},
 };
 use sources::SourceFiles;

@@ -14,7 +14,7 @@ use mcp_client::{
 };
 use processes::Backoff;
 use serde_json::Value;
-use shared_protocol::{Refusal, mcp_client::PackageKind};
+use shared_protocol::{Refusal, managed_servers::PackageKind};
 use std::{
     ffi::OsString,
     net::TcpStream,
