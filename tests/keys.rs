@@ -1,6 +1,6 @@
 //! `draftboard key` and `draftboard audit verify` as a person uses them: with a keyring and without, on an open workspace and on
 //! a closed one that somebody edited.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test")]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, reason = "a test")]
 
 mod support;
 
