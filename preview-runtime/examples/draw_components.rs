@@ -106,7 +106,8 @@ fn draw(
     screen: PreviewScreen,
     file: &Path,
 ) -> Result<(), Box<dyn Error>> {
-    let (tree, problems, _) = build(library, scene, &PreviewInteraction::default(), &BuildLimits::default());
+    let (tree, problems, _) =
+        build(library, scene, &PreviewInteraction::default(), &BuildLimits::default(), None);
     for problem in problems {
         println!("{}:{}: {}", problem.file, problem.line, problem.message);
     }

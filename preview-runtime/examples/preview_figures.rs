@@ -106,7 +106,8 @@ fn in_process(files: &[(String, String)], scene: &PreviewScene, screen: PreviewS
     let (mut elements, mut phases) = (0, Vec::new());
     for _ in 0..60 {
         let started = Instant::now();
-        let (tree, ..) = build(&library, scene, &PreviewInteraction::default(), &BuildLimits::default());
+        let (tree, ..) =
+            build(&library, scene, &PreviewInteraction::default(), &BuildLimits::default(), None);
         builds.push(started.elapsed());
         let tree = Arc::new(tree);
         painter.discard_layout();

@@ -33,7 +33,6 @@ pub enum PaintError {
     Layout(#[from] PageLayoutError),
 }
 
-/// The duration of each phase of a frame.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct PaintTimings {
     pub layout: Duration,
@@ -42,7 +41,6 @@ pub struct PaintTimings {
     pub rasterise: Duration,
 }
 
-/// The result of painting a frame: its layout and timings.
 pub struct PaintedFrame {
     pub(crate) layout: Arc<PageLayout>,
     pub phases: PaintTimings,

@@ -21,7 +21,6 @@ pub struct ReplicatedWorkspace {
     pub name: String,
     pub snapshot: Snapshot,
     pub problems: ProblemIndex,
-    /// The number of problems on each board that has any.
     pub problem_counts: BTreeMap<BoardId, usize>,
     pub status: WorkspaceStatus,
 }

@@ -1,8 +1,8 @@
 //! *Help → Report a problem…*: shows a problem report to read and copy. Nothing is sent.
 
-use crate::widgets::{modal_frame, muted_ui};
+use crate::widgets::{muted_ui, page_modal_ui};
 use canvas::theme::WorkbenchTheme;
-use egui::{Context, Id, RichText, TextEdit};
+use egui::{Context, RichText, TextEdit};
 
 const REPORT_INSTRUCTIONS: &str = "Copy this report into a new issue on the project's issue tracker and describe the steps that led to \
 the problem. Draftboard sends nothing: review the report first, and remove anything you do not want to share.";
@@ -21,17 +21,14 @@ impl ProblemReportDialog {
 
     /// Returns `false` when the dialog closes.
     pub(crate) fn show_ui(&mut self, context: &Context, theme: &WorkbenchTheme) -> bool {
-        let page = egui::Modal::new(Id::unique("report a problem")).frame(modal_frame(context));
-        let response = page.show(context, |ui| {
-            let room = context.content_rect();
-            ui.set_width(680.0_f32.min(room.width() - 80.0));
+        page_modal_ui(context, "report a problem", 680.0, |ui| {
             ui.label(RichText::new("Report a problem").heading());
             ui.add_space(8.0);
             muted_ui(ui, theme, REPORT_INSTRUCTIONS);
             ui.add_space(8.0);
             let mut shown = self.text.as_deref().unwrap_or("Collecting the report…");
             egui::ScrollArea::vertical()
-                .max_height((room.height() - 280.0).max(120.0))
+                .max_height((context.content_rect().height() - 280.0).max(120.0))
                 .auto_shrink([false, true])
                 .show(ui, |ui| {
                     let text = TextEdit::multiline(&mut shown).code_editor().desired_width(f32::INFINITY);
@@ -49,7 +46,6 @@ impl ProblemReportDialog {
                 open = !ui.button("Close").clicked();
             });
             open
-        });
-        response.inner && !response.should_close()
+        })
     }
 }

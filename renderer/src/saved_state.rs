@@ -41,7 +41,6 @@ pub(crate) enum PointerStyle {
     Map,
 }
 
-/// The user's settings from the settings page.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct WindowSettings {
@@ -93,15 +92,12 @@ fn part<T: serde::de::DeserializeOwned>(text: &str, what: &str) -> Option<T> {
 
 impl WindowSettings {
     pub(crate) fn from_text(text: &str) -> Self {
-        part::<Self>(text, "settings").filter(Self::is_sound).unwrap_or_default()
+        let is_sound = |settings: &Self| UI_SCALES_PERCENT.contains(&settings.scale);
+        part::<Self>(text, "settings").filter(is_sound).unwrap_or_default()
     }
 
     pub(crate) fn to_text(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
-    }
-
-    fn is_sound(&self) -> bool {
-        UI_SCALES_PERCENT.contains(&self.scale)
     }
 }
 

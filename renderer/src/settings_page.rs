@@ -8,10 +8,10 @@ use crate::{
     picker::rank,
     saved_state::{PointerStyle, ThemeChoice, UI_SCALES_PERCENT, WindowSettings},
     view::{ActionQueue, FrameView},
-    widgets::{modal_frame, muted_ui, search_field_ui},
+    widgets::{muted_ui, page_modal_ui, search_field_ui},
 };
 use canvas::theme::WorkbenchTheme;
-use egui::{Context, Id, RichText, Ui};
+use egui::{Context, RichText, Ui};
 use shared_protocol::mcp::McpView;
 
 #[derive(Debug, Default)]
@@ -50,7 +50,7 @@ const SETTINGS: [SettingDef; 5] = [
         title: "Reduced motion",
         text: "Turns off the animation of panels and views.",
         words: "animation accessibility",
-        control: motion_ui,
+        control: |ui, settings| drop(ui.checkbox(&mut settings.reduced_motion, "Reduce motion")),
     },
     SettingDef {
         title: "Pointer",
@@ -62,7 +62,7 @@ const SETTINGS: [SettingDef; 5] = [
         title: "Minimap",
         text: "An overview in the corner of the board, shown when part of the board is out of view.",
         words: "overview canvas",
-        control: minimap_ui,
+        control: |ui, settings| drop(ui.checkbox(&mut settings.minimap, "Show the minimap")),
     },
 ];
 
@@ -77,10 +77,7 @@ impl SettingsPage {
         view: Option<&FrameView<'_>>,
         actions: &ActionQueue,
     ) -> bool {
-        let page = egui::Modal::new(Id::unique("settings")).frame(modal_frame(context));
-        let response = page.show(context, |ui| {
-            let room = context.content_rect();
-            ui.set_width(520.0_f32.min(room.width() - 80.0));
+        page_modal_ui(context, "settings", 520.0, |ui| {
             ui.label(RichText::new("Settings").heading());
             ui.add_space(8.0);
             let field = search_field_ui(ui, theme, &mut self.query, "Search settings", "Search settings");
@@ -88,7 +85,7 @@ impl SettingsPage {
                 field.request_focus();
             }
             ui.add_space(8.0);
-            let height = (room.height() - 170.0).max(90.0);
+            let height = (context.content_rect().height() - 170.0).max(90.0);
             egui::ScrollArea::vertical()
                 .max_height(height)
                 .min_scrolled_height(height)
@@ -126,8 +123,7 @@ impl SettingsPage {
                 !close
             })
             .inner
-        });
-        response.inner && !response.should_close()
+        })
     }
 }
 
@@ -171,12 +167,4 @@ fn pointer_ui(ui: &mut Ui, settings: &mut WindowSettings) {
             ui.selectable_value(&mut settings.pointer, style, word);
         }
     });
-}
-
-fn minimap_ui(ui: &mut Ui, settings: &mut WindowSettings) {
-    ui.checkbox(&mut settings.minimap, "Show the minimap");
-}
-
-fn motion_ui(ui: &mut Ui, settings: &mut WindowSettings) {
-    ui.checkbox(&mut settings.reduced_motion, "Reduce motion");
 }

@@ -2,10 +2,10 @@
 
 use crate::{
     commands::{COMMANDS, CommandMenu},
-    widgets::modal_frame,
+    widgets::page_modal_ui,
 };
 use canvas::theme::WorkbenchTheme;
-use egui::{Context, Id, RichText, Ui};
+use egui::{Context, RichText, Ui};
 
 /// Pointer actions on the canvas. Keys come from the command table.
 const POINTER_ACTIONS: &[(&str, &str)] = &[
@@ -18,33 +18,30 @@ const POINTER_ACTIONS: &[(&str, &str)] = &[
 
 /// Returns `false` when the sheet closes.
 pub(crate) fn shortcuts_sheet_ui(context: &Context, theme: &WorkbenchTheme) -> bool {
-    let response =
-        egui::Modal::new(Id::unique("shortcuts")).frame(modal_frame(context)).show(context, |ui| {
-            ui.set_width(720.0_f32.min(context.content_rect().width() - 80.0));
-            ui.label(RichText::new("Keyboard shortcuts").heading());
-            ui.add_space(8.0);
-            let height = context.content_rect().height() - 200.0;
-            egui::ScrollArea::vertical().max_height(height).show(ui, |ui| {
-                ui.spacing_mut().interact_size.y = 20.0;
-                ui.spacing_mut().item_spacing = egui::vec2(32.0, 2.0);
-                ui.columns(2, |columns| {
-                    for menu in [CommandMenu::File, CommandMenu::Edit, CommandMenu::Help] {
-                        section_ui(&mut columns[0], theme, menu);
-                    }
-                    for menu in [CommandMenu::Arrange, CommandMenu::Board, CommandMenu::View] {
-                        section_ui(&mut columns[1], theme, menu);
-                    }
-                    heading_ui(&mut columns[0], theme, "Canvas");
-                    line_ui(&mut columns[0], theme, "Nudge (Shift: by 10)", "Arrows");
-                    for (what, how) in POINTER_ACTIONS {
-                        line_ui(&mut columns[0], theme, what, how);
-                    }
-                });
+    page_modal_ui(context, "shortcuts", 720.0, |ui| {
+        ui.label(RichText::new("Keyboard shortcuts").heading());
+        ui.add_space(8.0);
+        let height = context.content_rect().height() - 200.0;
+        egui::ScrollArea::vertical().max_height(height).show(ui, |ui| {
+            ui.spacing_mut().interact_size.y = 20.0;
+            ui.spacing_mut().item_spacing = egui::vec2(32.0, 2.0);
+            ui.columns(2, |columns| {
+                for menu in [CommandMenu::File, CommandMenu::Edit, CommandMenu::Help] {
+                    section_ui(&mut columns[0], theme, menu);
+                }
+                for menu in [CommandMenu::Arrange, CommandMenu::Board, CommandMenu::View] {
+                    section_ui(&mut columns[1], theme, menu);
+                }
+                heading_ui(&mut columns[0], theme, "Canvas");
+                line_ui(&mut columns[0], theme, "Nudge (Shift: by 10)", "Arrows");
+                for (what, how) in POINTER_ACTIONS {
+                    line_ui(&mut columns[0], theme, what, how);
+                }
             });
-            ui.add_space(8.0);
-            !ui.button("Close").clicked()
         });
-    response.inner && !response.should_close()
+        ui.add_space(8.0);
+        !ui.button("Close").clicked()
+    })
 }
 
 fn section_ui(ui: &mut Ui, theme: &WorkbenchTheme, menu: CommandMenu) {

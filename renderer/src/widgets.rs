@@ -139,6 +139,13 @@ pub(crate) fn paint_line(
     width
 }
 
+/// Paints a note at the right and the title in the space that it leaves.
+pub(crate) fn paint_ends(ui: &Ui, rect: Rect, title: (&str, Color32), note: (&str, Color32)) {
+    let width = paint_line(ui, rect, Align2::RIGHT_CENTER, note.0, small_font(ui), note.1);
+    let rect = rect.with_max_x(rect.right() - width - 8.0);
+    paint_line(ui, rect, Align2::LEFT_CENTER, title.0, body_font(ui), title.1);
+}
+
 pub(crate) fn body_font(ui: &Ui) -> FontId {
     TextStyle::Body.resolve(ui.style())
 }
@@ -194,15 +201,122 @@ pub(crate) fn empty_state_ui(ui: &mut Ui, theme: &WorkbenchTheme, title: &str, t
 
 /// Draws text fields inside with the theme's focus colour.
 pub(crate) fn focus_stroke<R>(ui: &mut Ui, theme: &WorkbenchTheme, content: impl FnOnce(&mut Ui) -> R) -> R {
+    validity_stroke(ui, theme, true, content)
+}
+
+/// Draws text fields inside with the theme's focus colour, or as fields whose text is not valid.
+pub(crate) fn validity_stroke<R>(
+    ui: &mut Ui,
+    theme: &WorkbenchTheme,
+    is_valid: bool,
+    content: impl FnOnce(&mut Ui) -> R,
+) -> R {
     ui.scope(|ui| {
-        ui.visuals_mut().selection.stroke = Stroke::new(1.5, theme.focus);
+        let focus = if is_valid { theme.focus } else { theme.danger };
+        ui.visuals_mut().selection.stroke = Stroke::new(1.5, focus);
+        if !is_valid {
+            let widgets = &mut ui.visuals_mut().widgets;
+            for state in [&mut widgets.inactive, &mut widgets.hovered, &mut widgets.active] {
+                state.bg_stroke = Stroke::new(1.0, theme.danger);
+            }
+        }
         content(ui)
     })
     .inner
 }
 
+/// A small button that fills a place in a row.
+pub(crate) fn row_button_ui(
+    ui: &mut Ui,
+    rect: Rect,
+    salt: impl std::hash::Hash + std::fmt::Debug,
+    text: &str,
+) -> Response {
+    let mut child = ui.new_child(egui::UiBuilder::new().max_rect(rect).id_salt(salt));
+    child.spacing_mut().interact_size.y = rect.height();
+    child.spacing_mut().button_padding.y = 0.0;
+    child.add_sized(rect.size(), egui::Button::new(RichText::new(text).small()))
+}
+
+/// The gap between groups of buttons in a toolbar.
+pub(crate) fn toolbar_gap_ui(ui: &mut Ui, theme: &WorkbenchTheme, width: f32) {
+    let (rect, _) = ui.allocate_exact_size(vec2(width, 24.0), Sense::hover());
+    let line = Stroke::new(1.0, theme.border);
+    ui.painter().vline(rect.center().x, rect.shrink(4.0).y_range(), line);
+}
+
+/// Chooses between all findings and those of one severity.
+pub(crate) fn severity_filter_ui(
+    ui: &mut Ui,
+    only: &mut Option<ProblemSeverity>,
+    errors: usize,
+    warnings: usize,
+) {
+    for (severity, text) in [
+        (None, format!("All {}", errors + warnings)),
+        (Some(ProblemSeverity::Error), format!("Errors {errors}")),
+        (Some(ProblemSeverity::Warning), format!("Warnings {warnings}")),
+    ] {
+        ui.selectable_value(only, severity, RichText::new(text).small());
+    }
+}
+
 pub(crate) fn modal_frame(context: &egui::Context) -> egui::Frame {
     egui::Frame::popup(&context.global_style()).inner_margin(18)
+}
+
+/// Shows a page over the window, as wide as there is room up to `width`. Returns `false` when the page closes.
+pub(crate) fn page_modal_ui(
+    context: &egui::Context,
+    id: &'static str,
+    width: f32,
+    content: impl FnOnce(&mut Ui) -> bool,
+) -> bool {
+    let page = egui::Modal::new(egui::Id::unique(id)).frame(modal_frame(context));
+    let response = page.show(context, |ui| {
+        ui.set_width(width.min(context.content_rect().width() - 80.0));
+        content(ui)
+    });
+    response.inner && !response.should_close()
+}
+
+/// Paints a finding in a row: its severity, its text, and where it is in the part from `share` on.
+pub(crate) fn paint_finding(
+    ui: &Ui,
+    theme: &WorkbenchTheme,
+    rect: Rect,
+    severity: ProblemSeverity,
+    (text, place): (&str, &str),
+    share: f32,
+) {
+    paint_severity(ui.painter(), pos2(rect.left() + 7.0, rect.center().y), theme, severity);
+    let rect = rect.with_min_x(rect.left() + 22.0);
+    let half = rect.with_min_x(rect.left() + rect.width() * share);
+    let width = paint_line(ui, half, Align2::RIGHT_CENTER, place, small_font(ui), theme.text_muted);
+    let rect = rect.with_max_x(rect.right() - width - 12.0);
+    paint_line(ui, rect, Align2::LEFT_CENTER, text, body_font(ui), theme.text);
+}
+
+/// A block of the full width on the inset surface: quoted text, output, details.
+pub(crate) fn inset_ui<R>(
+    ui: &mut Ui,
+    theme: &WorkbenchTheme,
+    margin: impl Into<egui::Margin>,
+    content: impl FnOnce(&mut Ui) -> R,
+) -> egui::InnerResponse<R> {
+    let frame = egui::Frame::new().fill(theme.surface_inset).corner_radius(4).inner_margin(margin);
+    full_width_ui(ui, frame, content)
+}
+
+pub(crate) fn full_width_ui<R>(
+    ui: &mut Ui,
+    frame: egui::Frame,
+    content: impl FnOnce(&mut Ui) -> R,
+) -> egui::InnerResponse<R> {
+    frame.show(ui, |ui| {
+        ui.set_width(ui.available_width());
+        content(ui)
+    })
 }
 
 pub(crate) enum PopupPosition {

@@ -36,33 +36,14 @@ impl Default for BuildLimits {
 
 const MAX_BUILD_PROBLEMS: usize = 100;
 
-/// Builds a scene. Returns the elements, the problems and the status of each override.
+/// Builds a scene. Returns the elements, the problems and the status of each override. With a cache, instances that were
+/// built before from the same library are reused, and missing pictures are problems.
 pub fn build(
     library: &ComponentLibrary,
     scene: &PreviewScene,
     interaction: &PreviewInteraction,
     limits: &BuildLimits,
-) -> (ElementTree, Vec<PreviewProblem>, Vec<SceneOverrideStatus>) {
-    build_with(library, scene, interaction, limits, None)
-}
-
-/// Builds a scene and reuses instances that were built before from the same library.
-pub fn build_again(
-    library: &ComponentLibrary,
-    scene: &PreviewScene,
-    interaction: &PreviewInteraction,
-    limits: &BuildLimits,
-    kept: &mut BuildCache,
-) -> (ElementTree, Vec<PreviewProblem>, Vec<SceneOverrideStatus>) {
-    build_with(library, scene, interaction, limits, Some(kept))
-}
-
-fn build_with(
-    library: &ComponentLibrary,
-    scene: &PreviewScene,
-    interaction: &PreviewInteraction,
-    limits: &BuildLimits,
-    kept: Option<&mut BuildCache>,
+    cache: Option<&mut BuildCache>,
 ) -> (ElementTree, Vec<PreviewProblem>, Vec<SceneOverrideStatus>) {
     let mut children: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     let mut top = Vec::new();
@@ -92,7 +73,7 @@ fn build_with(
         problems: Vec::new(),
         statuses: vec![SceneOverrideStatus::InstanceMissing; scene.overrides.len()],
         shown: BTreeMap::new(),
-        cache: kept,
+        cache,
         own: twice,
         started: Instant::now(),
         steps: 0,

@@ -92,5 +92,4 @@ impl PreviewInteraction {
     }
 }
 
-/// The maximum number of controls with an entered value.
 pub(crate) const MAX_ENTERED_VALUES: usize = 1_000;

@@ -12,7 +12,7 @@ mod interaction;
 mod overrides;
 mod select_list;
 
-pub use build::{BuildLimits, build, build_again};
+pub use build::{BuildLimits, build};
 pub use build_cache::BuildCache;
 pub(crate) use element::{
     ElementContent, ElementControl, ElementControlKind, ElementFlow, PictureFit, SceneElement,

@@ -15,7 +15,6 @@ use std::{collections::BTreeSet, ops::Range};
 
 /// The gap between a select and its list.
 const LIST_GAP: f32 = 4.0;
-/// The maximum number of characters in a field.
 const MAX_FIELD_CHARS: usize = 2_000;
 
 impl PreviewRuntimeSession {

@@ -9,9 +9,7 @@ mod input;
 use crate::{
     PagePainter, PaintError,
     layout::PageLayout,
-    scene::{
-        BuildCache, BuildLimits, ElementKey, ElementTree, PreviewInteraction, PreviewScene, build_again,
-    },
+    scene::{BuildCache, BuildLimits, ElementKey, ElementTree, PreviewInteraction, PreviewScene, build},
 };
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use components::{ComponentLibrary, visible_text};
@@ -44,7 +42,6 @@ pub enum PreviewRuntimeError {
     TooMany,
 }
 
-/// The elements and layout on the screen.
 #[derive(Default)]
 struct ShownFrame {
     tree: Arc<ElementTree>,
@@ -251,7 +248,7 @@ impl PreviewRuntimeSession {
         self.dirty = false;
         let started = Instant::now();
         let (tree, problems, statuses) =
-            build_again(&self.library, &self.scene, &self.interaction, &self.limits, &mut self.cache);
+            build(&self.library, &self.scene, &self.interaction, &self.limits, Some(&mut self.cache));
         let tree = Arc::new(tree);
         let painted = painter.paint(&tree, &self.scene, self.interaction.scroll)?;
         let missing: String = painter.take_missing().into_iter().take(MAX_MISSING_CHARS).collect();

@@ -12,7 +12,7 @@ use crate::{
     view::{FrameView, WindowAction},
     widgets::{body_font, paint_type_mark, small_font},
 };
-use canvas::{BoardDeployStatus, BoardScene, Canvas, CanvasEvent, ProposalLayer};
+use canvas::{BoardDeployStatus, Canvas, CanvasEvent, ProposalLayer};
 use egui::{CornerRadius, DragAndDrop, Id, LayerId, Order, Rect, Stroke, StrokeKind, Ui, Vec2, vec2};
 use shared_protocol::{
     BoardPoint, ElementId, NodeId, TypeDef,
@@ -63,14 +63,7 @@ impl Workbench {
         canvas.set_shown_page(
             view.visible_preview.filter(|_| view.is_previewing).and_then(|session| session.route),
         );
-        let scene = BoardScene {
-            snapshot: view.snapshot,
-            board,
-            selection: view.selection,
-            problems: view.problems,
-            theme: view.theme,
-            read_only: view.is_held(),
-        };
+        let scene = view.scene(board);
         // The first view of a board is not animated.
         canvas.set_reduced_motion(self.settings.reduced_motion || !self.fitted.contains(&board));
         canvas.set_minimap(self.settings.minimap);

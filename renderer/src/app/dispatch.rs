@@ -21,7 +21,6 @@ pub(super) enum FeatureMessage {
     Terraform(TerraformMessage),
 }
 
-/// A response of main to a request of one of the features.
 pub(super) enum FeatureReply {
     Inspector(Box<InspectorReply>),
     Review(Box<ReviewReply>),

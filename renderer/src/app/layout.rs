@@ -159,9 +159,9 @@ impl DockContent for DockedPanels<'_> {
                 queue.feature(&view, context, |cx| workbench.inspector.panel_ui(ui, cx));
             }
             PanelId::Terraform => {
-                queue.feature(&view, context, |cx| workbench.terraform.panel_ui(ui, cx));
+                queue.feature(&view, context, |cx| workbench.terraform.panel.show_ui(ui, cx));
             }
-            PanelId::Hcl => queue.feature(&view, context, |cx| workbench.terraform.hcl_ui(ui, cx)),
+            PanelId::Hcl => queue.feature(&view, context, |cx| workbench.terraform.hcl.show_ui(ui, cx)),
             PanelId::Review => queue.feature(&view, context, |cx| workbench.review.queue_ui(ui, cx)),
             PanelId::Proposal => queue.feature(&view, context, |cx| workbench.review.proposal_ui(ui, cx)),
             panel => workbench.panels.show_ui(panel, ui, &view),

@@ -63,12 +63,10 @@ use std::{
 pub(crate) struct WindowSession {
     pub(crate) board: Option<BoardId>,
     pub(crate) selection: BTreeSet<ElementId>,
-    /// The spec pages that were read.
     pub(crate) history: SpecHistory,
     /// Nodes to bring into view once the canvas has its size.
     reveal: Vec<NodeId>,
     created: CreatedElements,
-    /// The answers of main about the Terraform of the board.
     pub(crate) terraform: TerraformAnswers,
     review: ReviewMode,
     visible_preview: Option<PreviewId>,
@@ -110,7 +108,6 @@ impl ReviewMode {
     }
 }
 
-/// Popups above everything else.
 #[derive(Default)]
 struct PopupOverlays {
     quick_add: Option<QuickAdd>,
@@ -145,14 +142,12 @@ impl PopupOverlays {
 
 pub struct Workbench {
     link: MainConnection,
-    /// The reason that the workspace was lost.
     loss_reason: Arc<OnceLock<Option<String>>>,
     replica: Replica,
     session: WindowSession,
     canvases: BTreeMap<BoardId, Canvas>,
     /// Boards that were shown, and so have a viewport.
     fitted: BTreeSet<BoardId>,
-    /// The area of the board in the last frame.
     canvas_area: Option<ViewRect>,
     activity: DesignerActivity,
     theme: WorkbenchTheme,
@@ -169,7 +164,6 @@ pub struct Workbench {
     review: ReviewFeature,
     terraform: TerraformFeature,
     overlays: PopupOverlays,
-    /// The tour of the demo while it is open.
     tour: Option<Tour>,
     dialogs: OpenDialogs,
     notices: Toasts,
@@ -237,7 +231,6 @@ impl Workbench {
         self
     }
 
-    /// Draws one frame and executes its commands.
     pub fn show_ui(&mut self, ui: &mut Ui) {
         let context = ui.ctx().clone();
         self.follow_theme(&context);

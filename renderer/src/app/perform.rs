@@ -133,20 +133,10 @@ impl Workbench {
                     report.receive(text);
                 }
             }
-            WindowAction::LogRead(result) => {
-                if let Some(refusal) = self.panels.log.receive(result) {
-                    self.notices.refuse(&refusal);
-                }
-            }
-            WindowAction::AuditRead(result) => {
-                if let Some(refusal) = self.panels.audit.receive(result) {
-                    self.notices.refuse(&refusal);
-                }
-            }
+            WindowAction::LogRead(result) => self.notices.refuse_if(self.panels.log.receive(result)),
+            WindowAction::AuditRead(result) => self.notices.refuse_if(self.panels.audit.receive(result)),
             WindowAction::PreviewLogRead(session, result) => {
-                if let Some(refusal) = self.panels.preview.log.receive(session, result) {
-                    self.notices.refuse(&refusal);
-                }
+                self.notices.refuse_if(self.panels.preview.log.receive(session, result));
             }
             WindowAction::Welcome(response) => self.receive_welcome(response, context),
             WindowAction::ManagedServer { request, response } => {

@@ -25,7 +25,7 @@ use crate::{
     welcome::WelcomePage,
 };
 use authority::may_contain;
-use canvas::{BoardScene, Canvas};
+use canvas::Canvas;
 use egui::{Context, ViewportCommand};
 use shared_protocol::text::count_noun;
 use shared_protocol::{
@@ -391,7 +391,7 @@ impl Workbench {
     /// The canvas of a board, of the workspace or of the proposal that is edited.
     fn shown_canvas(&self, board: BoardId) -> Option<&Canvas> {
         match self.session.review.edited_workspace() {
-            Some(_) => self.review.known_canvas(board),
+            Some(_) => self.review.canvases.get(&board),
             None => self.canvases.get(&board),
         }
     }
@@ -408,14 +408,7 @@ impl Workbench {
         let Some(view) = view else { return };
         let Some(board) = view.board else { return };
         let Some(canvas) = self.canvases.get_mut(&board) else { return };
-        let scene = BoardScene {
-            snapshot: view.snapshot,
-            board,
-            selection: view.selection,
-            problems: view.problems,
-            theme: view.theme,
-            read_only: view.is_held(),
-        };
+        let scene = view.scene(board);
         match id {
             Id::ZoomIn => canvas.zoom_by(ZOOM_STEP),
             Id::ZoomOut => canvas.zoom_by(1.0 / ZOOM_STEP),

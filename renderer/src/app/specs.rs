@@ -166,7 +166,7 @@ impl Workbench {
     }
 
     pub(super) fn send_spec_requests(&mut self) {
-        for request in self.panels.specs.take_requests() {
+        for request in std::mem::take(&mut self.panels.specs.answers.unsent) {
             self.send(request.map(WindowCommand::Action));
         }
     }

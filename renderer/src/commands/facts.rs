@@ -25,7 +25,6 @@ pub(crate) struct CommandFacts<'a> {
     pub(crate) waiting_proposal: bool,
     /// A proposal is open.
     pub(crate) reviewing: bool,
-    /// The selection can be previewed.
     pub(crate) showable: bool,
     pub(crate) preview: bool,
 }

@@ -221,7 +221,6 @@ pub(crate) enum CommandRequirement {
     EntityNode,
     Back,
     Forward,
-    /// A selection that can be previewed.
     Showable,
     Preview,
     /// A proposal that waits for a decision.

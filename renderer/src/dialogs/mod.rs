@@ -9,18 +9,7 @@ use crate::view::{FrameView, PickedPathPurpose, WindowAction};
 use crossbeam_channel::Receiver;
 use egui::Context;
 use native::{PickedPath, pick};
-use shared_protocol::messages::WorkspaceTemplate;
 use std::path::{Path, PathBuf};
-
-fn new_title(template: WorkspaceTemplate) -> &'static str {
-    match template {
-        WorkspaceTemplate::Blank => "New workspace: Blank",
-        WorkspaceTemplate::ThreeTier => "New workspace: Three tiers",
-        WorkspaceTemplate::Interface => "New workspace: Interface",
-        WorkspaceTemplate::Spec => "New workspace: Spec",
-        WorkspaceTemplate::Example => "New workspace: Example",
-    }
-}
 
 /// The start folder for choosing another workspace: the parent of this one, or the home folder when this workspace lies
 /// in a hidden folder, as the example does.

@@ -76,14 +76,7 @@ impl ModalDialog {
             Self::RemoveBoard { .. } => "Remove board",
             Self::DeleteEntity { .. } => "Delete entity",
             Self::DrawMap { .. } => "Draw map",
-            Self::Path { purpose: PickedPathPurpose::OpenWorkspace, .. } => "Open workspace",
-            Self::Path { purpose: PickedPathPurpose::NewWorkspace { template }, .. } => {
-                super::new_title(*template)
-            }
-            Self::Path { purpose: PickedPathPurpose::Export { .. }, .. } => "Export board",
-            Self::Path { purpose: PickedPathPurpose::ImportTerraform, .. } => "Import Terraform folder",
-            Self::Path { purpose: PickedPathPurpose::OpenTerraform, .. } => "Open Terraform folder",
-            Self::Path { purpose: PickedPathPurpose::ExportAudit, .. } => "Export audit",
+            Self::Path { purpose, .. } => purpose.title(),
         }
     }
 

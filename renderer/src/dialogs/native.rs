@@ -1,6 +1,6 @@
 //! Native file dialogs, each on its own thread.
 
-use super::{new_title, start_folder};
+use super::start_folder;
 use crate::view::PickedPathPurpose;
 use crossbeam_channel::{Receiver, bounded};
 use std::{
@@ -55,28 +55,18 @@ pub(super) fn pick(
 }
 
 fn open_dialog(purpose: &PickedPathPurpose, root: &str) -> Option<PathBuf> {
-    let dialog = rfd::FileDialog::new();
+    let dialog = rfd::FileDialog::new().set_title(purpose.title());
     match purpose {
-        PickedPathPurpose::OpenWorkspace => {
-            dialog.set_title("Open workspace").set_directory(start_folder(root)).pick_folder()
-        }
-        PickedPathPurpose::NewWorkspace { template } => {
-            dialog.set_title(new_title(*template)).set_directory(start_folder(root)).pick_folder()
-        }
-        PickedPathPurpose::ImportTerraform => {
-            dialog.set_title("Import Terraform folder").set_directory(root).pick_folder()
-        }
-        PickedPathPurpose::OpenTerraform => {
-            dialog.set_title("Open Terraform folder").set_directory(start_folder(root)).pick_folder()
-        }
+        PickedPathPurpose::OpenWorkspace
+        | PickedPathPurpose::NewWorkspace { .. }
+        | PickedPathPurpose::OpenTerraform => dialog.set_directory(start_folder(root)).pick_folder(),
+        PickedPathPurpose::ImportTerraform => dialog.set_directory(root).pick_folder(),
         PickedPathPurpose::ExportAudit => dialog
-            .set_title("Export audit")
             .set_directory(root)
             .set_file_name(PickedPathPurpose::AUDIT_FILE)
             .add_filter("JSON Lines", &["jsonl"])
             .save_file(),
         PickedPathPurpose::Export { suggestion, .. } => dialog
-            .set_title("Export board")
             .set_directory(root)
             .set_file_name(suggestion.as_str())
             .add_filter("PNG image", &["png"])

@@ -35,9 +35,9 @@ pub(super) struct DockBehaviour<'a> {
     canvas: Option<TileId>,
     canvas_group: Option<TileId>,
     focus_request: Option<PanelId>,
-    used: Option<PanelId>,
-    edited: bool,
-    dropped: bool,
+    pub(super) used: Option<PanelId>,
+    pub(super) edited: bool,
+    pub(super) dropped: bool,
 }
 
 impl<'a> DockBehaviour<'a> {
@@ -59,19 +59,6 @@ impl<'a> DockBehaviour<'a> {
             edited: false,
             dropped: false,
         }
-    }
-
-    /// Returns whether a person resized, selected or moved a tile in this frame.
-    pub(super) fn has_edited(&self) -> bool {
-        self.edited
-    }
-
-    pub(super) fn has_dropped(&self) -> bool {
-        self.dropped
-    }
-
-    pub(super) fn used_panel(&self) -> Option<PanelId> {
-        self.used
     }
 
     fn tab_menu_ui(&mut self, ui: &mut Ui, panel: PanelId) {

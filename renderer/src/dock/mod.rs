@@ -113,8 +113,8 @@ impl Dock {
         self.tiling.fit(ui.available_rect_before_wrap(), self.recent);
         let mut docking = DockBehaviour::new(&self.tiling, theme, content, self.focus_request.take());
         self.tiling.tree.ui(&mut docking, ui);
-        let (edited, dropped) = (docking.has_edited(), docking.has_dropped());
-        self.recent = docking.used_panel().or(self.recent);
+        let (edited, dropped) = (docking.edited, docking.dropped);
+        self.recent = docking.used.or(self.recent);
         if edited {
             self.tiling.save_sizes();
             self.place = self.tiling.place();

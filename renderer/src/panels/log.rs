@@ -1,9 +1,8 @@
 //! The log panel: recent operations, newest first, each with a button to revert it.
 
 use crate::{
-    main_request::MainRequest,
     view::{FrameView, WindowAction},
-    widgets::{body_font, empty_state_ui, paint_line, small_font},
+    widgets::{body_font, empty_state_ui, paint_line, row_button_ui, small_font},
     wording::{ago, describe_actor, unix_millis},
 };
 use egui::{Align2, Role, Sense, Ui, WidgetInfo, vec2};
@@ -35,11 +34,7 @@ impl LogPanel {
     /// Takes the requested entries. Returns the refusal of a request that failed, which can be sent again.
     pub(crate) fn receive(&mut self, result: Result<Vec<OperationLogEntry>, Refusal>) -> Option<Refusal> {
         self.is_waiting = false;
-        match result {
-            Ok(entries) => self.entries = entries,
-            Err(refusal) => return Some(refusal),
-        }
-        None
+        result.map(|entries| self.entries = entries).err()
     }
 
     pub(crate) fn reset(&mut self) {
@@ -70,9 +65,7 @@ impl LogPanel {
         if self.stale && !self.is_waiting && view.snapshot.revision().0 > 0 {
             (self.stale, self.is_waiting) = (false, true);
             let read = ReadLog { limit: self.reach.max(DEFAULT_ENTRIES) };
-            view.act(WindowAction::Request(MainRequest::new(read, |result| {
-                Some(WindowAction::LogRead(result))
-            })));
+            view.act(WindowAction::request_result(read, WindowAction::LogRead));
         }
         if self.entries.is_empty() {
             empty_state_ui(ui, view.theme, "No operations yet", "Changes appear here and can be reverted.");
@@ -122,12 +115,8 @@ fn entry_ui(ui: &mut Ui, view: &FrameView<'_>, entry: &OperationLogEntry, marked
     paint_line(ui, summary, Align2::LEFT_CENTER, &describe_entry(entry), body_font(ui), theme.text);
     let button =
         egui::Rect::from_center_size(egui::pos2(room.right() - 32.0, room.center().y), vec2(62.0, 22.0));
-    let mut child = ui.new_child(egui::UiBuilder::new().max_rect(button).id_salt(entry.revision.0));
-    child.spacing_mut().interact_size.y = button.height();
-    child.spacing_mut().button_padding.y = 0.0;
-    let response = child
-        .add_sized(button.size(), egui::Button::new(egui::RichText::new("Revert").small()))
-        .accessible_name(format!("Revert {}", entry.summary));
+    let response = row_button_ui(ui, button, entry.revision.0, "Revert");
+    let response = response.accessible_name(format!("Revert {}", entry.summary));
     if response.on_hover_text("Reverts this operation and keeps later ones").clicked() {
         view.act(WindowAction::Revert { revision: entry.revision, partial: false });
     }

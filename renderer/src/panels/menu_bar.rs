@@ -3,15 +3,16 @@
 use crate::{
     commands::{COMMANDS, CommandFacts, CommandId, CommandMenu, find},
     view::{ActionQueue, FrameView, WindowAction},
-    widgets::{body_font, focus_ring, icon_button_ui, kind_icon, paint_icon, paint_line, small_font},
+    widgets::{
+        body_font, focus_ring, icon_button_ui, kind_icon, paint_icon, paint_line, paint_severity, small_font,
+    },
 };
 use canvas::theme::WorkbenchTheme;
 use egui::{
     Align, Align2, Button, CornerRadius, Layout, Rect, Response, RichText, Role, Sense, Ui, Vec2, WidgetInfo,
     pos2, vec2,
 };
-use shared_protocol::Board;
-use shared_protocol::text::count_noun;
+use shared_protocol::{Board, messages::ProblemSeverity, text::count_noun};
 
 const TAB_HEIGHT: f32 = 32.0;
 const MAX_TAB_WIDTH: f32 = 200.0;
@@ -135,8 +136,7 @@ fn tab_ui(ui: &mut Ui, view: &FrameView<'_>, board: &Board) {
     };
     ui.ctx().accesskit_node_builder(response.id, |node| node.set_description(about.as_str()));
     if ui.is_rect_visible(rect) {
-        let look = BoardTabState { is_selected: chosen, held, count: count.as_deref() };
-        paint_tab(ui, theme, board, rect, &response, look);
+        paint_tab(ui, view, board, &response, count.as_deref());
     }
     if response.clicked() {
         view.act(WindowAction::OpenBoard(board.id));
@@ -157,21 +157,9 @@ fn tab_ui(ui: &mut Ui, view: &FrameView<'_>, board: &Board) {
     });
 }
 
-struct BoardTabState<'a> {
-    is_selected: bool,
-    held: bool,
-    count: Option<&'a str>,
-}
-
-fn paint_tab(
-    ui: &Ui,
-    theme: &WorkbenchTheme,
-    board: &Board,
-    rect: Rect,
-    response: &Response,
-    look: BoardTabState<'_>,
-) {
-    let BoardTabState { is_selected: chosen, held, count } = look;
+fn paint_tab(ui: &Ui, view: &FrameView<'_>, board: &Board, response: &Response, count: Option<&str>) {
+    let (theme, rect) = (view.theme, response.rect);
+    let (chosen, held) = (view.board == Some(board.id), view.is_board_held(board.id));
     let corners = CornerRadius { nw: 6, ne: 6, sw: 0, se: 0 };
     if chosen {
         ui.painter().rect_filled(rect, corners, theme.canvas);
@@ -183,21 +171,12 @@ fn paint_tab(
     focus_ring(ui, theme, rect, response);
     let color = if chosen || response.hovered() { theme.text } else { theme.text_muted };
     let glyph = Rect::from_center_size(pos2(rect.left() + 18.0, rect.center().y), Vec2::splat(15.0));
-    paint_icon(
-        ui.painter(),
-        kind_icon(board.kind),
-        glyph,
-        if chosen { theme.accent } else { theme.text_subtle },
-    );
+    let tint = if chosen { theme.accent } else { theme.text_subtle };
+    paint_icon(ui.painter(), kind_icon(board.kind), glyph, tint);
     let mut room = Rect::from_min_max(pos2(glyph.right() + 6.0, rect.top()), rect.max - vec2(10.0, 0.0));
     if held {
         let mark = pos2(room.right() - 4.0, room.center().y);
-        crate::widgets::paint_severity(
-            ui.painter(),
-            mark,
-            theme,
-            shared_protocol::messages::ProblemSeverity::Warning,
-        );
+        paint_severity(ui.painter(), mark, theme, ProblemSeverity::Warning);
         room.max.x -= 14.0;
     }
     if let Some(count) = count {

@@ -20,7 +20,6 @@ use crate::{
 };
 use egui::Ui;
 
-/// The state that panels keep between frames.
 #[derive(Default)]
 pub(crate) struct PanelStates {
     pub(crate) palette: palette::PalettePanel,

@@ -54,7 +54,7 @@ pub(crate) struct Toasts {
 
 impl Toasts {
     pub(crate) fn show(&mut self, tone: ToastTone, message: impl Into<String>, more: Vec<String>) {
-        self.push(tone, message.into(), more, None);
+        self.show_with_actions(tone, message, more, None);
     }
 
     /// Shows a toast with an optional button.
@@ -65,16 +65,7 @@ impl Toasts {
         more: Vec<String>,
         offer: Option<(&'static str, WindowAction)>,
     ) {
-        self.push(tone, message.into(), more, offer);
-    }
-
-    fn push(
-        &mut self,
-        tone: ToastTone,
-        message: String,
-        more: Vec<String>,
-        offer: Option<(&'static str, WindowAction)>,
-    ) {
+        let message = message.into();
         // A repeated message replaces the earlier toast.
         self.toasts.retain(|notice| notice.message != message);
         let left = if offer.is_some() { ACTION_TOAST_SECONDS } else { TOAST_SECONDS };
@@ -109,11 +100,18 @@ impl Toasts {
     }
 
     pub(crate) fn refuse(&mut self, refusal: &Refusal) {
-        self.push(ToastTone::Bad, capitalised(&refusal.message), advice(refusal), None);
+        self.show(ToastTone::Bad, capitalised(&refusal.message), advice(refusal));
+    }
+
+    pub(crate) fn refuse_if(&mut self, refusal: Option<Refusal>) {
+        if let Some(refusal) = refusal {
+            self.refuse(&refusal);
+        }
     }
 
     pub(crate) fn offer(&mut self, refusal: &Refusal, text: &'static str, action: WindowAction) {
-        self.push(ToastTone::Bad, capitalised(&refusal.message), advice(refusal), Some((text, action)));
+        let (message, offer) = (capitalised(&refusal.message), Some((text, action)));
+        self.show_with_actions(ToastTone::Bad, message, advice(refusal), offer);
     }
 
     pub(crate) fn show_ui(
@@ -205,7 +203,6 @@ pub(crate) fn message_ui(ui: &mut Ui, message: &str, color: Color32) {
     }
 }
 
-/// The maximum number of failed overrides in a toast.
 const MAX_FAILED_OVERRIDES: usize = 4;
 
 fn advice(refusal: &Refusal) -> Vec<String> {
@@ -247,17 +244,13 @@ pub(crate) fn banner_ui(ui: &mut Ui, view: &FrameView<'_>) {
                 HeldReason::Conflict => ("Keep mine", "Take theirs"),
                 HeldReason::Damaged => ("Keep mine", "Reload file"),
             };
-            ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+            health_ui(ui, view, &text, |ui| {
                 for (text, keep) in [(theirs, ConflictResolution::Theirs), (mine, ConflictResolution::Mine)] {
                     let button = ui.button(text).accessible_name(format!("{text} · {}", held.name));
                     if button.clicked() {
                         view.act(WindowAction::request(ResolveBoard { board: held.board, keep }));
                     }
                 }
-                ui.with_layout(egui::Layout::left_to_right(egui::Align::Center), |ui| {
-                    severity_mark_ui(ui, view.theme, Vec2::splat(14.0), ProblemSeverity::Warning);
-                    ui.add(egui::Label::new(text.as_str()).truncate()).on_hover_text(text.as_str());
-                });
             });
         });
     }

@@ -4,7 +4,7 @@ use crate::{
     view::{FrameView, WindowAction},
     widgets::{
         ROW_HEIGHT, body_font, empty_state_ui, paint_disclosure, paint_line, paint_severity, paint_type_mark,
-        small_font,
+        row_background, small_font,
     },
 };
 use egui::{Align2, EventFilter, Key, Modifiers, Rect, Sense, Ui, Vec2, pos2};
@@ -158,16 +158,10 @@ impl OutlinePanel {
         let (rect, _) = ui.allocate_exact_size(egui::vec2(ui.available_width(), ROW_HEIGHT), Sense::hover());
         let child = ui.new_child(egui::UiBuilder::new().max_rect(rect));
         let response = child.interact(rect, id, Sense::click());
-        let focused = response.has_focus();
-        paint_row(
-            &child,
-            view,
-            node,
-            line,
-            OutlineRowState { selected, focused, hovered: response.hovered(), folded },
-        );
+        row_background(&child, view.theme, rect, &response, selected);
+        paint_row(&child, view, node, line, folded);
         response.widget_info(|| egui::WidgetInfo::selected(egui::Role::TreeItem, true, selected, &name));
-        if focused {
+        if response.has_focus() {
             // Arrow keys move within the tree and not between widgets.
             let filter =
                 EventFilter { vertical_arrows: true, horizontal_arrows: true, ..EventFilter::default() };
@@ -218,27 +212,9 @@ fn sorted_children(view: &FrameView<'_>, board: BoardId, parent: Option<NodeId>)
     children
 }
 
-struct OutlineRowState {
-    selected: bool,
-    focused: bool,
-    hovered: bool,
-    folded: bool,
-}
-
-fn paint_row(ui: &Ui, view: &FrameView<'_>, node: &Node, line: &OutlineRow, look: OutlineRowState) {
-    let OutlineRowState { selected, focused, hovered, folded } = look;
+fn paint_row(ui: &Ui, view: &FrameView<'_>, node: &Node, line: &OutlineRow, folded: bool) {
     let (theme, depth) = (view.theme, line.depth as f32 * INDENT);
     let full = ui.max_rect();
-    let corners = egui::CornerRadius::same(4);
-    if selected {
-        ui.painter().rect_filled(full, corners, theme.selection);
-    } else if hovered {
-        ui.painter().rect_filled(full, corners, theme.hover);
-    }
-    if focused {
-        let stroke = egui::Stroke::new(1.5, theme.focus);
-        ui.painter().rect_stroke(full, corners, stroke, egui::StrokeKind::Inside);
-    }
     let room = full.shrink2(egui::vec2(4.0, 0.0)).with_min_x(full.left() + 4.0 + depth);
     if line.children > 0 {
         let arrow = Rect::from_min_size(room.min, egui::vec2(14.0, room.height()));

@@ -6,8 +6,8 @@ use crate::{
     trace_links::{suspects, suspects_ui},
     view::{FrameView, WindowAction},
     widgets::{
-        ListRow, ROW_HEIGHT, body_font, empty_state_ui, list_rows_ui, paint_line, paint_severity, row_ui,
-        small_font,
+        ListRow, ROW_HEIGHT, body_font, empty_state_ui, list_rows_ui, paint_line, paint_severity,
+        row_button_ui, row_ui, severity_filter_ui, small_font,
     },
 };
 use egui::{Align2, Sense, Ui, pos2};
@@ -101,13 +101,7 @@ impl ProblemsPanel {
         if errors + warnings == 0 {
             return;
         }
-        for (only, text) in [
-            (None, format!("All {}", errors + warnings)),
-            (Some(ProblemSeverity::Error), format!("Errors {errors}")),
-            (Some(ProblemSeverity::Warning), format!("Warnings {warnings}")),
-        ] {
-            ui.selectable_value(&mut self.only, only, egui::RichText::new(text).small());
-        }
+        severity_filter_ui(ui, &mut self.only, errors, warnings);
     }
 
     fn boards_ui(&self, ui: &mut Ui, view: &FrameView<'_>) {
@@ -200,17 +194,8 @@ fn problem_ui(ui: &mut Ui, view: &FrameView<'_>, problem: &BoardProblem) {
     let Some(fix) = fix.filter(|_| ui.is_rect_visible(row.rect)) else { return };
     let middle = pos2(row.rect.right() - FIX_BUTTON_WIDTH / 2.0, row.rect.center().y);
     let room = egui::Rect::from_center_size(middle, egui::vec2(FIX_BUTTON_WIDTH - 12.0, 20.0));
-    let mut child =
-        ui.new_child(egui::UiBuilder::new().max_rect(room).id_salt((problem.element, &problem.message)));
-    child.spacing_mut().interact_size.y = room.height();
-    child.spacing_mut().button_padding.y = 0.0;
-    let button = egui::Button::new(egui::RichText::new(fix.text).small());
-    if child
-        .add_sized(room.size(), button)
-        .accessible_name(fix.name.as_str())
-        .on_hover_text(&fix.name)
-        .clicked()
-    {
+    let button = row_button_ui(ui, room, (problem.element, &problem.message), fix.text);
+    if button.accessible_name(fix.name.as_str()).on_hover_text(&fix.name).clicked() {
         view.act(fix.action);
     }
 }
@@ -279,12 +264,8 @@ fn line_ui(
     };
     let name = format!("{word}: {message} ({place})");
     row_ui(ui, theme, ListRow { name: &name, selected: false, sense }, |ui, room| {
-        paint_severity(ui.painter(), pos2(room.left() + 7.0, room.center().y), theme, severity);
-        let room = room.with_min_x(room.left() + 22.0).with_max_x(room.right() - spare);
-        let half = room.with_min_x(room.left() + room.width() * 0.55);
-        let width = paint_line(ui, half, Align2::RIGHT_CENTER, place, small_font(ui), theme.text_muted);
-        let room = room.with_max_x(room.right() - width - 12.0);
-        paint_line(ui, room, Align2::LEFT_CENTER, message, body_font(ui), theme.text);
+        let room = room.with_max_x(room.right() - spare);
+        paint_finding(ui, theme, room, severity, (message, place), 0.55);
     })
     .on_hover_text(message)
 }

@@ -24,8 +24,7 @@ const MAX_CACHED_ENTITIES: usize = 64;
 pub(crate) struct CachedSpecAnswer<T> {
     pub(crate) value: Option<T>,
     pub(crate) refused: Option<Refusal>,
-    /// The bundle generation of the last request.
-    requested: Option<u64>,
+    pub(super) requested: Option<u64>,
     /// The number of answers received.
     pub(crate) version: u64,
 }
@@ -49,14 +48,8 @@ impl<T> CachedSpecAnswer<T> {
             Err(refusal) => self.refused = Some(refusal),
         }
     }
-
-    /// Forces a new request when the answer is next shown.
-    pub(crate) fn forget_request(&mut self) {
-        self.requested = None;
-    }
 }
 
-/// Summaries of all entities of a bundle.
 #[derive(Debug, Default)]
 pub(crate) struct EntityList {
     pub(crate) entities: Vec<EntitySummary>,
@@ -114,13 +107,12 @@ pub(crate) struct SpecAnswers {
     pub(super) diagnostics: BTreeMap<String, CachedSpecAnswer<Vec<BundleDiagnostic>>>,
     pub(super) coverage: BTreeMap<String, CachedSpecAnswer<Vec<RelationCoverageView>>>,
     pub(super) knowledge: BTreeMap<String, CachedSpecAnswer<String>>,
-    /// The latest search results, with their query.
     pub(crate) search_results: (String, Vec<EntitySummary>),
     searching: Option<String>,
     /// The number of the workspace, so that responses about another one are ignored.
     workspace: u64,
     /// Requests that the window has not sent yet.
-    pub(super) unsent: Vec<MainRequest<WindowAction>>,
+    pub(crate) unsent: Vec<MainRequest<WindowAction>>,
 }
 
 impl SpecAnswers {

@@ -5,7 +5,7 @@ use crate::{
     view::FrameView,
     widgets::{
         ListRow, ROW_HEIGHT, body_font, empty_state_ui, list_rows_ui, paint_line, paint_severity, row_ui,
-        search_field_ui, small_font,
+        search_field_ui, severity_filter_ui, small_font,
     },
 };
 use egui::{Align2, RichText, Sense, Ui, pos2};
@@ -106,13 +106,7 @@ impl SpecFindingsList {
         if errors + warnings == 0 {
             return;
         }
-        for (only, text) in [
-            (None, format!("All {}", errors + warnings)),
-            (Some(ProblemSeverity::Error), format!("Errors {errors}")),
-            (Some(ProblemSeverity::Warning), format!("Warnings {warnings}")),
-        ] {
-            ui.selectable_value(&mut self.filters.only, only, RichText::new(text).small());
-        }
+        severity_filter_ui(ui, &mut self.filters.only, errors, warnings);
         let types: BTreeSet<&str> = found().filter_map(|each| each.entity_type.as_deref()).collect();
         filter_ui(ui, "Type", "All types", &types, &mut self.filters.entity_type);
         let sources: BTreeSet<&str> = found().map(source_of).collect();
@@ -161,12 +155,7 @@ fn finding_row_ui(ui: &mut Ui, view: &FrameView<'_>, found: &BundleDiagnostic, m
     let name = format!("{word}: {} ({place})", found.message);
     let sense = if entity.is_some() { Sense::click() } else { Sense::hover() };
     let row = row_ui(ui, theme, ListRow { name: &name, selected: false, sense }, |ui, room| {
-        paint_severity(ui.painter(), pos2(room.left() + 7.0, room.center().y), theme, found.severity);
-        let room = room.with_min_x(room.left() + 22.0);
-        let half = room.with_min_x(room.left() + room.width() * 0.6);
-        let width = paint_line(ui, half, Align2::RIGHT_CENTER, &place, small_font(ui), theme.text_muted);
-        let room = room.with_max_x(room.right() - width - 12.0);
-        paint_line(ui, room, Align2::LEFT_CENTER, &found.message, body_font(ui), theme.text);
+        paint_finding(ui, theme, room, found.severity, (&found.message, &place), 0.6);
     });
     let code =
         found.code.as_deref().map(|code| format!("\n{} · {code}", source_of(found))).unwrap_or_default();

@@ -35,7 +35,6 @@ pub(crate) struct EntityFormDraft {
     /// A dry run is in progress.
     pub(crate) is_checking: bool,
     pub(crate) is_saving: bool,
-    /// The refusal of the last save.
     pub(crate) refused: Option<String>,
 }
 

@@ -105,7 +105,6 @@ pub(crate) fn badge_ui(
     }
 }
 
-/// The symbol before the text of a chip.
 pub(crate) enum ChipSymbol {
     None,
     Dot(Color32),

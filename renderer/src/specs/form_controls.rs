@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     markdown::markdown_ui,
-    widgets::{close_button_ui, muted_ui, small_text_ui},
+    widgets::{close_button_ui, muted_ui, small_text_ui, validity_stroke},
 };
 use canvas::theme::WorkbenchTheme;
 use egui::{Id, Margin, Response, RichText, TextEdit, TextStyle, Ui, vec2};
@@ -419,19 +419,7 @@ impl EntityForm<'_> {
     fn edit_ui(&mut self, ui: &mut Ui, edit: TextEdit<'_>, at: FormFieldRef<'_>) -> Response {
         let bad = at.worst == Some(ProblemSeverity::Error) || self.draft.unread.contains_key(at.pointer);
         let edit = edit.id(self.id.with(at.pointer)).margin(Margin::symmetric(8, 5));
-        let response = ui
-            .scope(|ui| {
-                if bad {
-                    let widgets = &mut ui.visuals_mut().widgets;
-                    for state in [&mut widgets.inactive, &mut widgets.hovered, &mut widgets.active] {
-                        state.bg_stroke = egui::Stroke::new(1.0, self.theme.danger);
-                    }
-                }
-                let focus = if bad { self.theme.danger } else { self.theme.focus };
-                ui.visuals_mut().selection.stroke = egui::Stroke::new(1.5, focus);
-                ui.add(edit)
-            })
-            .inner;
+        let response = validity_stroke(ui, self.theme, !bad, |ui| ui.add(edit));
         self.with_label(response, at)
     }
 

@@ -3,7 +3,7 @@
 //! All data comes from main and is cached until the bundle changes ([`answers`]). Every change is one request in the
 //! format of `apply_changes` ([`draft`]). Must not know: YAML, how a bundle is checked.
 
-mod answers;
+pub(crate) mod answers;
 mod coverage;
 mod diagnostics;
 mod draft;
@@ -26,10 +26,7 @@ use answers::SpecQuestion;
 pub(crate) use entity_look::type_look;
 pub(crate) use new_entity::NewEntityPicker;
 
-use crate::{
-    main_request::MainRequest,
-    view::{FrameView, SpecAction, SpecPage, SpecResponse, WindowAction, entity_of, spec_history as history},
-};
+use crate::view::{FrameView, SpecAction, SpecPage, SpecResponse, entity_of, spec_history as history};
 use answers::{EntityList, LoadedEntity, SpecAnswers};
 use coverage::CoveragePage;
 use diagnostics::SpecFindingsList;
@@ -67,7 +64,7 @@ pub(crate) enum SpecOutcome {
 pub(crate) struct SpecsFeature {
     /// The bundle in the navigator. The first bundle is shown when this one does not exist.
     selected_bundle: Option<String>,
-    answers: SpecAnswers,
+    pub(crate) answers: SpecAnswers,
     navigator: SpecNavigator,
     reading: SpecReaderState,
     drafts: BTreeMap<SpecPage, EntityFormDraft>,
@@ -210,10 +207,6 @@ impl SpecsFeature {
         self.answers.request(request, (), SpecResponse::Map);
     }
 
-    pub(crate) fn take_requests(&mut self) -> Vec<MainRequest<WindowAction>> {
-        std::mem::take(&mut self.answers.unsent)
-    }
-
     /// Clears all state after another workspace was opened.
     pub(crate) fn reset(&mut self) {
         let mut answers = std::mem::take(&mut self.answers);
@@ -221,7 +214,6 @@ impl SpecsFeature {
         *self = Self { answers, ..Self::default() };
     }
 
-    /// Takes a response about the bundles of a workspace.
     pub(crate) fn receive(&mut self, workspace: u64, response: SpecResponse) -> SpecOutcome {
         if !self.answers.is_current(workspace) {
             return SpecOutcome::Nothing;
@@ -298,7 +290,7 @@ impl SpecsFeature {
             SpecPage::Entity(of) => {
                 // The saved values apply immediately; the rest follows with the next answer.
                 if let Some(known) = self.answers.entity.get_mut(of) {
-                    known.forget_request();
+                    known.requested = None;
                     if let Some(entity) = &mut known.value {
                         entity.data = draft.values;
                     }

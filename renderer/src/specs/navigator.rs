@@ -12,13 +12,11 @@ use crate::{
     view::{ActionQueue, FrameView},
     widgets::{
         ROW_HEIGHT, body_font, empty_state_ui, icon_button_ui, list_rows_ui, muted_ui, paint_disclosure,
-        paint_line, paint_severity, search_field_ui, severity_mark_ui, small_font, small_text_ui,
+        paint_line, paint_severity, row_background, search_field_ui, severity_mark_ui, small_font,
+        small_text_ui,
     },
 };
-use egui::{
-    Align2, CornerRadius, EventFilter, Key, Modifiers, Rect, RichText, Sense, Stroke, StrokeKind, Ui, Vec2,
-    pos2, vec2,
-};
+use egui::{Align2, EventFilter, Key, Modifiers, Rect, RichText, Sense, Ui, Vec2, pos2, vec2};
 use shared_protocol::{
     bundle::{BundleView, EntityRef},
     messages::ProblemSeverity,
@@ -288,41 +286,18 @@ impl SpecNavigator {
             self.activate(list, line, view.actions);
         }
         let theme = view.theme;
-        if selected {
-            ui.painter().rect_filled(rect, CornerRadius::same(4), theme.selection);
-        } else if response.hovered() {
-            ui.painter().rect_filled(rect, CornerRadius::same(4), theme.hover);
-        }
-        if response.has_focus() {
-            let stroke = Stroke::new(1.5, theme.focus);
-            ui.painter().rect_stroke(rect, CornerRadius::same(4), stroke, StrokeKind::Inside);
-        }
+        row_background(ui, theme, rect, &response, selected);
         let room = rect.shrink2(vec2(4.0, 0.0)).with_min_x(rect.left() + 4.0 + line.depth as f32 * INDENT);
+        let arrow = Rect::from_min_size(room.min, vec2(14.0, ROW_HEIGHT));
         match (&line.kind, summary) {
             (NavigatorLineKind::Category { title, open, count }, _) => {
-                paint_disclosure(
-                    ui.painter(),
-                    Rect::from_min_size(room.min, vec2(14.0, ROW_HEIGHT)),
-                    *open,
-                    theme.text_subtle,
-                );
+                paint_disclosure(ui.painter(), arrow, *open, theme.text_subtle);
                 let room = paint_count(ui, theme, room, *count);
-                paint_line(
-                    ui,
-                    room.with_min_x(room.left() + 18.0),
-                    Align2::LEFT_CENTER,
-                    title,
-                    small_font(ui),
-                    theme.text_muted,
-                );
+                let room = room.with_min_x(room.left() + 18.0);
+                paint_line(ui, room, Align2::LEFT_CENTER, title, small_font(ui), theme.text_muted);
             }
             (NavigatorLineKind::Type { name, title, open, count, worst }, _) => {
-                paint_disclosure(
-                    ui.painter(),
-                    Rect::from_min_size(room.min, vec2(14.0, ROW_HEIGHT)),
-                    *open,
-                    theme.text_subtle,
-                );
+                paint_disclosure(ui.painter(), arrow, *open, theme.text_subtle);
                 let mark =
                     Rect::from_center_size(pos2(room.left() + 26.0, room.center().y), Vec2::splat(17.0));
                 paint_entity_mark(ui, mark, theme, name);
@@ -331,14 +306,8 @@ impl SpecNavigator {
                     paint_severity(ui.painter(), pos2(room.right() - 6.0, room.center().y), theme, worst);
                     room.max.x -= 18.0;
                 }
-                paint_line(
-                    ui,
-                    room.with_min_x(mark.right() + 7.0),
-                    Align2::LEFT_CENTER,
-                    title,
-                    body_font(ui),
-                    theme.text,
-                );
+                let room = room.with_min_x(mark.right() + 7.0);
+                paint_line(ui, room, Align2::LEFT_CENTER, title, body_font(ui), theme.text);
             }
             (NavigatorLineKind::Entity(_), Some(summary)) => {
                 let mut room = room.with_min_x(room.left() + 18.0);

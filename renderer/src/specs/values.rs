@@ -10,10 +10,10 @@ use super::{
 use crate::{
     markdown::markdown_ui,
     view::FrameView,
-    widgets::{TabButton, copyable_text_ui, muted_ui, small_font, tab_ui},
+    widgets::{TabButton, copyable_text_ui, full_width_ui, muted_ui, small_font, tab_ui},
 };
 use canvas::theme::WorkbenchTheme;
-use egui::{CornerRadius, Frame, RichText, Sense, Stroke, Ui, pos2, vec2};
+use egui::{Frame, RichText, Sense, Stroke, Ui, pos2, vec2};
 use shared_protocol::{
     OrderedValue,
     bundle::{EntityRef, RelationView},
@@ -98,16 +98,9 @@ pub(super) fn members_ui(
 }
 
 pub(super) fn block<R>(ui: &mut Ui, theme: &WorkbenchTheme, content: impl FnOnce(&mut Ui) -> R) -> R {
-    Frame::new()
-        .fill(theme.surface_card)
-        .stroke(Stroke::new(1.0, theme.border))
-        .corner_radius(CornerRadius::same(6))
-        .inner_margin(12)
-        .show(ui, |ui| {
-            ui.set_width(ui.available_width());
-            content(ui)
-        })
-        .inner
+    let edge = Stroke::new(1.0, theme.border);
+    let card = Frame::new().fill(theme.surface_card).stroke(edge).corner_radius(6).inner_margin(12);
+    full_width_ui(ui, card, content).inner
 }
 
 fn list_ui(
@@ -186,7 +179,6 @@ pub(super) fn in_line(value: &OrderedValue) -> String {
     }
 }
 
-/// Shows boolean members as chips.
 fn flags_ui(ui: &mut Ui, theme: &WorkbenchTheme, fields: &[SchemaField], value: &OrderedValue) {
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = vec2(6.0, 6.0);

@@ -31,7 +31,6 @@ pub(crate) struct TerraformAnswers {
     pub(crate) imported: Option<(BoardId, Vec<TerraformFindingView>)>,
 }
 
-/// A response of main about Terraform.
 #[derive(Debug)]
 pub(crate) enum TerraformReply {
     Hcl(Result<HclView, Refusal>),

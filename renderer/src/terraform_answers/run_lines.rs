@@ -6,7 +6,6 @@ use std::collections::VecDeque;
 
 /// The maximum number of lines of a run; older ones are in its log.
 const MAX_LINES: usize = 20_000;
-/// The maximum number of runs with lines.
 const MAX_RUNS: usize = 4;
 
 #[derive(Debug, Default)]

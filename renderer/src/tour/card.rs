@@ -161,7 +161,7 @@ impl TourCard<'_> {
     fn steps_ui(&self, ui: &mut Ui, view: &FrameView<'_>) -> Option<TourAction> {
         let mut pressed = None;
         let can_open = self.step == TourStep::Arrive && self.is_waiting() && !view.is_reviewing;
-        if can_open && ui.add(main_button(view, "Open the proposal")).clicked() {
+        if can_open && ui.add(primary_button(view.theme, "Open the proposal")).clicked() {
             pressed = Some(TourAction::OpenProposal);
         }
         let can_plan = self.step == TourStep::Consequences && view.is_reviewing && self.trial.is_none();
@@ -187,13 +187,9 @@ impl TourCard<'_> {
     }
 }
 
-fn main_button<'a>(view: &FrameView<'_>, text: &str) -> Button<'a> {
-    primary_button(view.theme, text)
-}
-
 fn end_ui(ui: &mut Ui, view: &FrameView<'_>) -> Option<TourAction> {
     let mut pressed = None;
-    if ui.add(main_button(view, "Connect an agent…")).clicked() {
+    if ui.add(primary_button(view.theme, "Connect an agent…")).clicked() {
         pressed = Some(TourAction::Connect);
     }
     if ui.button("Try the example").clicked() {

@@ -84,7 +84,6 @@ impl TourStep {
     }
 }
 
-/// The button pressed on the card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TourAction {
     Next,

@@ -113,7 +113,6 @@ pub(crate) fn suspects(view: &FrameView<'_>) -> usize {
     view.links.links.iter().filter(|link| link.is_suspect()).count()
 }
 
-/// Lists the suspect links, one row each.
 pub(crate) fn suspects_ui(ui: &mut Ui, view: &FrameView<'_>) {
     let suspects: Vec<&TraceLinkView> = view.links.links.iter().filter(|link| link.is_suspect()).collect();
     if suspects.is_empty() {
@@ -137,21 +136,11 @@ fn suspect_ui(ui: &mut Ui, view: &FrameView<'_>, link: &TraceLinkView) {
     let (words, trouble) = (link.describe(), link.suspect_reason().unwrap_or_default());
     let name = format!("Warning: {words} ({trouble})");
     let spare = if can_hold(link) { BUTTON_WIDTH } else { 0.0 };
-    let row =
-        row_ui(ui, theme, ListRow { name: &name, selected: false, sense: Sense::click() }, |ui, room| {
-            paint_severity(
-                ui.painter(),
-                pos2(room.left() + 7.0, room.center().y),
-                theme,
-                ProblemSeverity::Warning,
-            );
-            let room = room.with_min_x(room.left() + 22.0).with_max_x(room.right() - spare);
-            let half = room.with_min_x(room.left() + room.width() * 0.55);
-            let width =
-                paint_line(ui, half, Align2::RIGHT_CENTER, &trouble, small_font(ui), theme.text_muted);
-            let room = room.with_max_x(room.right() - width - 12.0);
-            paint_line(ui, room, Align2::LEFT_CENTER, &words, body_font(ui), theme.text);
-        });
+    let row = ListRow { name: &name, selected: false, sense: Sense::click() };
+    let row = row_ui(ui, theme, row, |ui, room| {
+        let room = room.with_max_x(room.right() - spare);
+        paint_finding(ui, theme, room, ProblemSeverity::Warning, (&words, &trouble), 0.55);
+    });
     if row.clicked() {
         let changed =
             if link.to.state == TraceLinkEndState::Changed { &link.link.to } else { &link.link.from };

@@ -84,7 +84,6 @@ pub(crate) enum WindowAction {
     SelectCreated(Vec<ElementId>),
     /// Selects a note and opens it for writing as soon as the replica has it.
     WriteNote(Vec<ElementId>),
-    /// Copies the configuration of an agent's client.
     CopyConfiguration(String),
     CloseDialog,
     /// Forgets moves by arrow keys that were not sent yet.
@@ -143,12 +142,23 @@ impl WindowAction {
         Self::Request(MainRequest::new(request, Self::of_refusal))
     }
 
+    /// Sends a request and performs the action that its response or its refusal becomes.
+    pub(crate) fn request_result<R: Request>(
+        request: R,
+        then: impl Fn(Result<R::Response, Refusal>) -> Self + 'static,
+    ) -> Self
+    where
+        WindowRequest: From<R::Frame>,
+    {
+        Self::Request(MainRequest::new(request, move |result| Some(then(result))))
+    }
+
     /// Sends a request and performs the action that its response becomes. A refusal is shown.
     pub(crate) fn request_then<R: Request>(request: R, then: impl Fn(R::Response) -> Self + 'static) -> Self
     where
         WindowRequest: From<R::Frame>,
     {
-        Self::Request(MainRequest::new(request, move |result| Some(result.map_or_else(Self::Refuse, &then))))
+        Self::request_result(request, move |result| result.map_or_else(Self::Refuse, &then))
     }
 
     pub(crate) fn welcome<R: Request>(
@@ -158,9 +168,9 @@ impl WindowAction {
     where
         WindowRequest: From<R::Frame>,
     {
-        Self::Request(MainRequest::new(request, move |result| {
-            Some(Self::Welcome(result.map_or_else(WelcomeResponse::Refused, &then)))
-        }))
+        Self::request_result(request, move |result| {
+            Self::Welcome(result.map_or_else(WelcomeResponse::Refused, &then))
+        })
     }
 
     /// Opens a workspace in place of the open one.
@@ -257,8 +267,25 @@ pub(crate) enum PickedPathPurpose {
 }
 
 impl PickedPathPurpose {
-    /// The suggested name of an exported audit.
     pub(crate) const AUDIT_FILE: &str = "audit.jsonl";
+
+    /// The title of the dialog that asks for the path.
+    pub(crate) fn title(&self) -> &'static str {
+        match self {
+            Self::OpenWorkspace => "Open workspace",
+            Self::NewWorkspace { template } => match template {
+                WorkspaceTemplate::Blank => "New workspace: Blank",
+                WorkspaceTemplate::ThreeTier => "New workspace: Three tiers",
+                WorkspaceTemplate::Interface => "New workspace: Interface",
+                WorkspaceTemplate::Spec => "New workspace: Spec",
+                WorkspaceTemplate::Example => "New workspace: Example",
+            },
+            Self::Export { .. } => "Export board",
+            Self::ImportTerraform => "Import Terraform folder",
+            Self::OpenTerraform => "Open Terraform folder",
+            Self::ExportAudit => "Export audit",
+        }
+    }
 
     pub(crate) fn action(&self, path: String) -> WindowAction {
         match self {

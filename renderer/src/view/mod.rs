@@ -16,7 +16,7 @@ use crate::{
     terraform_answers::{TerraformAnswers, is_in_progress, of_board},
 };
 use authority::{ProblemIndex, Snapshot};
-use canvas::theme::WorkbenchTheme;
+use canvas::{BoardScene, theme::WorkbenchTheme};
 use shared_protocol::{
     Board, BoardId, BoardKind, EdgeId, ElementId, Node, NodeId, OverrideKey, TypeDef,
     bundle::BundlesView,
@@ -46,7 +46,6 @@ pub(crate) struct FrameView<'a> {
     pub(crate) history: &'a SpecHistory,
     /// The state of runs and plans that main sends by itself.
     pub(crate) terraform: &'a TerraformView,
-    /// The answers of main about the Terraform of the board.
     pub(crate) terraform_answers: &'a TerraformAnswers,
     pub(crate) review: &'a ReviewView,
     pub(crate) managed_servers: &'a ManagedServersView,
@@ -64,7 +63,6 @@ pub(crate) struct FrameView<'a> {
     pub(crate) board: Option<BoardId>,
     pub(crate) selection: &'a BTreeSet<ElementId>,
     pub(crate) theme: &'a WorkbenchTheme,
-    /// Receives the actions that panels request.
     pub(crate) actions: &'a ActionQueue,
     /// The numbers of nodes and edges on the board.
     pub(crate) counts: (usize, usize),
@@ -78,6 +76,17 @@ impl<'a> FrameView<'a> {
 
     pub(crate) fn board(&self) -> Option<&'a Board> {
         self.snapshot.board(self.board?)
+    }
+
+    pub(crate) fn scene(&self, board: BoardId) -> BoardScene<'a> {
+        BoardScene {
+            snapshot: self.snapshot,
+            board,
+            selection: self.selection,
+            problems: self.problems,
+            theme: self.theme,
+            read_only: self.is_held(),
+        }
     }
 
     pub(crate) fn board_kind(&self) -> Option<BoardKind> {

@@ -8,7 +8,6 @@ use egui::{
 
 const PADDING: Vec2 = vec2(14.0, 10.0);
 const ICON_SIZE: f32 = 22.0;
-/// The gap between the icon and the text.
 const GAP: f32 = 14.0;
 
 #[derive(Clone, Copy)]

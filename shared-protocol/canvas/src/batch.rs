@@ -47,11 +47,7 @@ impl ShapeBatch {
 
     /// A rectangle with hard edges.
     pub(crate) fn block(&mut self, rect: Rect, colour: Color32) {
-        quad(
-            self.mesh(),
-            [rect.left_top(), rect.right_top(), rect.right_bottom(), rect.left_bottom()],
-            colour,
-        );
+        quad(self.mesh(), rect, colour);
     }
 
     /// A row of rectangles with hard edges, one at each of `lefts`.
@@ -60,8 +56,7 @@ impl ShapeBatch {
         mesh.reserve_vertices(lefts.len() * 4);
         mesh.reserve_triangles(lefts.len() * 2);
         for &left in lefts {
-            let rect = Rect::from_min_size(pos2(left, top), size);
-            quad(mesh, [rect.left_top(), rect.right_top(), rect.right_bottom(), rect.left_bottom()], colour);
+            quad(mesh, Rect::from_min_size(pos2(left, top), size), colour);
         }
     }
 
@@ -179,7 +174,8 @@ fn mitre(before: Option<Pos2>, at: Pos2, after: Option<Pos2>) -> Vec2 {
     }
 }
 
-pub(crate) fn quad(mesh: &mut Mesh, corners: [Pos2; 4], colour: Color32) {
+pub(crate) fn quad(mesh: &mut Mesh, rect: Rect, colour: Color32) {
+    let corners = [rect.left_top(), rect.right_top(), rect.right_bottom(), rect.left_bottom()];
     let first = mesh.vertices.len() as u32;
     mesh.vertices.extend(corners.map(|pos| Vertex { pos, uv: WHITE_UV, color: colour }));
     mesh.indices.extend_from_slice(&[first, first + 1, first + 2, first, first + 2, first + 3]);

@@ -7,7 +7,6 @@ use std::fmt::Write;
 
 /// The placeholder for a sensitive value.
 const MASK: &str = "••••";
-/// The maximum number of characters of a value.
 const MAX_VALUE_CHARS: usize = 400;
 /// More than the nesting limit of the model; ends the walk of a cycle in a broken snapshot.
 const MAX_WALK_DEPTH: usize = 64;

@@ -61,7 +61,6 @@ pub fn paint_sign(
 /// The part of a proposal that is on one board.
 #[derive(Debug)]
 pub struct ProposedBoard {
-    /// The state with the proposal applied.
     pub(crate) after: Snapshot,
     /// In paint order: containers from the outside in, then everything else.
     pub(crate) nodes: Vec<ProposedNode>,
@@ -157,7 +156,6 @@ impl ProposedBoard {
         self.nodes.iter().any(|node| node.subject == *subject && node.slot.is_container())
     }
 
-    /// Returns the bounds of all touched elements.
     pub fn bounds(&self) -> Option<Placement> {
         let nodes = self.nodes.iter().map(ProposedNode::full_area);
         nodes.chain(self.edges.iter().map(|edge| edge.route.area())).reduce(Placement::union)

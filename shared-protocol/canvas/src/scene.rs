@@ -25,7 +25,6 @@ impl BoardScene<'_> {
     }
 }
 
-/// A user action on the board.
 #[derive(Debug, Clone, PartialEq)]
 pub enum CanvasEvent {
     /// The complete new selection.

@@ -15,7 +15,6 @@ use shared_protocol::registry::Accent;
 pub mod size {
     /// The grid that dragging snaps to.
     pub const GRID: i32 = 8;
-    /// The distance between the dots of the background.
     pub const DOTS: f32 = 24.0;
     pub const CARD_RADIUS: f32 = 8.0;
     pub const CONTAINER_RADIUS: f32 = 10.0;
@@ -27,7 +26,6 @@ pub mod size {
     pub const TILE_INSET: f32 = 12.0;
     pub const TILE_ICON: f32 = 20.0;
     pub const HEADER_ICON: f32 = 16.0;
-    /// The gap between the parts of a card.
     pub const GAP: f32 = 10.0;
     pub const LABEL: f32 = 14.0;
     pub const SMALL: f32 = 11.5;
@@ -71,7 +69,6 @@ pub struct WorkbenchTheme {
     pub accent_hover: Color32,
     /// Text on `accent`.
     pub accent_text: Color32,
-    /// The background of selected elements.
     pub selection: Color32,
     pub danger: Color32,
     pub warning: Color32,

@@ -23,62 +23,65 @@ const MAX_EVAL_STEPS: u64 = 20_000;
 /// The maximum number of items in a list that an expression returns.
 const MAX_LIST_ITEMS: usize = 10_000;
 
-pub const FILTERS: &[&str] = &[
-    "abs",
-    "capitalize",
-    "default",
-    "first",
-    "float",
-    "initials",
-    "int",
-    "join",
-    "last",
-    "length",
-    "list",
-    "lower",
-    "map",
-    "max",
-    "min",
-    "reject",
-    "rejectattr",
-    "replace",
-    "reverse",
-    "round",
-    "select",
-    "selectattr",
-    "sort",
-    "string",
-    "sum",
-    "title",
-    "trim",
-    "truncate",
-    "unique",
-    "upper",
+/// Adds a filter or a test to the environment under its name.
+type Registration = fn(&mut Environment<'static>, &'static str);
+
+const FILTERS: &[(&str, Registration)] = &[
+    ("abs", |e, name| e.add_filter(name, filters::abs)),
+    ("capitalize", |e, name| e.add_filter(name, filters::capitalize)),
+    ("default", |e, name| e.add_filter(name, filters::default)),
+    ("first", |e, name| e.add_filter(name, filters::first)),
+    ("float", |e, name| e.add_filter(name, filters::float)),
+    ("initials", |e, name| e.add_filter(name, initials)),
+    ("int", |e, name| e.add_filter(name, filters::int)),
+    ("join", |e, name| e.add_filter(name, filters::join)),
+    ("last", |e, name| e.add_filter(name, filters::last)),
+    ("length", |e, name| e.add_filter(name, filters::length)),
+    ("list", |e, name| e.add_filter(name, filters::list)),
+    ("lower", |e, name| e.add_filter(name, filters::lower)),
+    ("map", |e, name| e.add_filter(name, filters::map)),
+    ("max", |e, name| e.add_filter(name, filters::max)),
+    ("min", |e, name| e.add_filter(name, filters::min)),
+    ("reject", |e, name| e.add_filter(name, filters::reject)),
+    ("rejectattr", |e, name| e.add_filter(name, filters::rejectattr)),
+    ("replace", |e, name| e.add_filter(name, replace)),
+    ("reverse", |e, name| e.add_filter(name, filters::reverse)),
+    ("round", |e, name| e.add_filter(name, filters::round)),
+    ("select", |e, name| e.add_filter(name, filters::select)),
+    ("selectattr", |e, name| e.add_filter(name, filters::selectattr)),
+    ("sort", |e, name| e.add_filter(name, filters::sort)),
+    ("string", |e, name| e.add_filter(name, filters::string)),
+    ("sum", |e, name| e.add_filter(name, filters::sum)),
+    ("title", |e, name| e.add_filter(name, filters::title)),
+    ("trim", |e, name| e.add_filter(name, filters::trim)),
+    ("truncate", |e, name| e.add_filter(name, |text: String, most: usize| truncate_chars(&text, most))),
+    ("unique", |e, name| e.add_filter(name, filters::unique)),
+    ("upper", |e, name| e.add_filter(name, filters::upper)),
 ];
 
-pub const TESTS: &[&str] = &[
-    "boolean",
-    "defined",
-    "divisibleby",
-    "endingwith",
-    "eq",
-    "even",
-    "false",
-    "ge",
-    "gt",
-    "in",
-    "le",
-    "lt",
-    "mapping",
-    "ne",
-    "none",
-    "number",
-    "odd",
-    "sequence",
-    "startingwith",
-    "string",
-    "true",
-    "undefined",
+const TESTS: &[(&str, Registration)] = &[
+    ("boolean", |e, name| e.add_test(name, tests::is_boolean)),
+    ("defined", |e, name| e.add_test(name, tests::is_defined)),
+    ("divisibleby", |e, name| e.add_test(name, tests::is_divisibleby)),
+    ("endingwith", |e, name| e.add_test(name, tests::is_endingwith)),
+    ("eq", |e, name| e.add_test(name, tests::is_eq)),
+    ("even", |e, name| e.add_test(name, tests::is_even)),
+    ("false", |e, name| e.add_test(name, tests::is_false)),
+    ("ge", |e, name| e.add_test(name, tests::is_ge)),
+    ("gt", |e, name| e.add_test(name, tests::is_gt)),
+    ("in", |e, name| e.add_test(name, tests::is_in)),
+    ("le", |e, name| e.add_test(name, tests::is_le)),
+    ("lt", |e, name| e.add_test(name, tests::is_lt)),
+    ("mapping", |e, name| e.add_test(name, tests::is_mapping)),
+    ("ne", |e, name| e.add_test(name, tests::is_ne)),
+    ("none", |e, name| e.add_test(name, tests::is_none)),
+    ("number", |e, name| e.add_test(name, tests::is_number)),
+    ("odd", |e, name| e.add_test(name, tests::is_odd)),
+    ("sequence", |e, name| e.add_test(name, tests::is_sequence)),
+    ("startingwith", |e, name| e.add_test(name, tests::is_startingwith)),
+    ("string", |e, name| e.add_test(name, tests::is_string)),
+    ("true", |e, name| e.add_test(name, tests::is_true)),
+    ("undefined", |e, name| e.add_test(name, tests::is_undefined)),
 ];
 
 static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(environment);
@@ -88,59 +91,9 @@ fn environment() -> Environment<'static> {
     environment.set_fuel(Some(MAX_EVAL_STEPS));
     environment.set_recursion_limit(32);
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
-    let e = &mut environment;
-    e.add_filter("abs", filters::abs);
-    e.add_filter("capitalize", filters::capitalize);
-    e.add_filter("default", filters::default);
-    e.add_filter("first", filters::first);
-    e.add_filter("float", filters::float);
-    e.add_filter("initials", initials);
-    e.add_filter("int", filters::int);
-    e.add_filter("join", filters::join);
-    e.add_filter("last", filters::last);
-    e.add_filter("length", filters::length);
-    e.add_filter("list", filters::list);
-    e.add_filter("lower", filters::lower);
-    e.add_filter("map", filters::map);
-    e.add_filter("max", filters::max);
-    e.add_filter("min", filters::min);
-    e.add_filter("reject", filters::reject);
-    e.add_filter("rejectattr", filters::rejectattr);
-    e.add_filter("replace", replace);
-    e.add_filter("reverse", filters::reverse);
-    e.add_filter("round", filters::round);
-    e.add_filter("select", filters::select);
-    e.add_filter("selectattr", filters::selectattr);
-    e.add_filter("sort", filters::sort);
-    e.add_filter("string", filters::string);
-    e.add_filter("sum", filters::sum);
-    e.add_filter("title", filters::title);
-    e.add_filter("trim", filters::trim);
-    e.add_filter("truncate", |text: String, most: usize| truncate_chars(&text, most));
-    e.add_filter("unique", filters::unique);
-    e.add_filter("upper", filters::upper);
-    e.add_test("boolean", tests::is_boolean);
-    e.add_test("defined", tests::is_defined);
-    e.add_test("divisibleby", tests::is_divisibleby);
-    e.add_test("endingwith", tests::is_endingwith);
-    e.add_test("eq", tests::is_eq);
-    e.add_test("even", tests::is_even);
-    e.add_test("false", tests::is_false);
-    e.add_test("ge", tests::is_ge);
-    e.add_test("gt", tests::is_gt);
-    e.add_test("in", tests::is_in);
-    e.add_test("le", tests::is_le);
-    e.add_test("lt", tests::is_lt);
-    e.add_test("mapping", tests::is_mapping);
-    e.add_test("ne", tests::is_ne);
-    e.add_test("none", tests::is_none);
-    e.add_test("number", tests::is_number);
-    e.add_test("odd", tests::is_odd);
-    e.add_test("sequence", tests::is_sequence);
-    e.add_test("startingwith", tests::is_startingwith);
-    e.add_test("string", tests::is_string);
-    e.add_test("true", tests::is_true);
-    e.add_test("undefined", tests::is_undefined);
+    for (name, register) in FILTERS.iter().chain(TESTS) {
+        register(&mut environment, name);
+    }
     environment
 }
 
@@ -388,6 +341,10 @@ fn multiplies_literals(bare: &str) -> bool {
     literal && bare.contains('*')
 }
 
+fn names(registered: &[(&str, Registration)]) -> String {
+    registered.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
+}
+
 /// Returns an error for an unknown filter or test. The engine would report it only on the first evaluation.
 fn unknown_filter_or_test(bare: &str) -> Option<String> {
     let word = |text: &str| -> String {
@@ -395,11 +352,8 @@ fn unknown_filter_or_test(bare: &str) -> Option<String> {
     };
     for part in bare.split('|').skip(1) {
         let filter = word(part);
-        if !FILTERS.contains(&filter.as_str()) {
-            return Some(format!(
-                "uses the unknown filter `{filter}`; the filters are {}",
-                FILTERS.join(", ")
-            ));
+        if !FILTERS.iter().any(|(name, _)| *name == filter) {
+            return Some(format!("uses the unknown filter `{filter}`; the filters are {}", names(FILTERS)));
         }
     }
     let words: Vec<&str> = bare.split_whitespace().collect();
@@ -407,8 +361,8 @@ fn unknown_filter_or_test(bare: &str) -> Option<String> {
         let after = words.get(index + 1).copied().unwrap_or_default();
         let test =
             word(if after == "not" { words.get(index + 2).copied().unwrap_or_default() } else { after });
-        if !TESTS.contains(&test.as_str()) {
-            return Some(format!("uses the unknown test `{test}`; the tests are {}", TESTS.join(", ")));
+        if !TESTS.iter().any(|(name, _)| *name == test) {
+            return Some(format!("uses the unknown test `{test}`; the tests are {}", names(TESTS)));
         }
     }
     None
@@ -492,8 +446,8 @@ mod tests_of_expressions {
             let result = ComponentExpression::compile(&text, SourcePosition::START).unwrap().eval(&scope);
             assert!(!result.is_err_and(|error| error.reason.contains("unknown")), "{text}");
         };
-        FILTERS.iter().for_each(|filter| known(format!("x|{filter}")));
-        TESTS.iter().for_each(|test| known(format!("x is {test}")));
+        FILTERS.iter().for_each(|(filter, _)| known(format!("x|{filter}")));
+        TESTS.iter().for_each(|(test, _)| known(format!("x is {test}")));
         for wrong in ["x|shout", "x | tojson", "x is loud", "x is not loud", "'|' ~ x|batch(2)"] {
             assert!(
                 ComponentExpression::compile(wrong, SourcePosition::START)

@@ -23,7 +23,7 @@ mod style;
 mod text;
 mod view;
 
-pub use expression::{ComponentExpression, ExpressionError, ExpressionScope, FILTERS, TESTS};
+pub use expression::{ComponentExpression, ExpressionError, ExpressionScope};
 pub use library::{BUILT_IN_FOLDER, ComponentLibrary, is_built_in};
 pub use limits::{
     MAX_EXPRESSION_CHARS, MAX_FILE_BYTES, MAX_FILES, MAX_NESTING_DEPTH, MAX_NODES, MAX_PROBLEMS, MAX_PROPS,

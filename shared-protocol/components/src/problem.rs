@@ -1,6 +1,6 @@
 //! Problems in a component file, with their positions and expectations.
 
-use crate::{MAX_PROBLEMS, SourcePosition};
+use crate::{MAX_PROBLEMS, SourcePosition, source::SourceNode};
 use std::fmt;
 
 /// One mistake: its position, a message and the expected value.
@@ -19,13 +19,8 @@ pub struct ComponentProblems(pub Vec<ComponentProblem>);
 
 impl fmt::Display for ComponentProblems {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, problem) in self.0.iter().enumerate() {
-            if index > 0 {
-                f.write_str("\n")?;
-            }
-            write!(f, "{problem}")?;
-        }
-        Ok(())
+        let lines: Vec<String> = self.0.iter().map(ComponentProblem::to_string).collect();
+        f.write_str(&lines.join("\n"))
     }
 }
 
@@ -53,6 +48,11 @@ impl<'a> ProblemCollector<'a> {
                 expected: expected.into(),
             });
         }
+    }
+
+    /// Reports a value of the wrong kind.
+    pub(crate) fn add_mismatch(&mut self, found: &SourceNode, what: &str, expected: impl Into<String>) {
+        self.add(found.place, format!("found {} for {what}", found.data.kind()), expected);
     }
 
     pub(crate) fn is_full(&self) -> bool {

@@ -19,7 +19,6 @@ use shared_protocol::{
     registry::{ExposureLevel, PropDef, PropKind},
 };
 
-/// A property of the inspected nodes.
 #[derive(Clone, Copy)]
 pub(super) struct PropField<'a> {
     pub(super) cx: &'a InspectorContext<'a>,

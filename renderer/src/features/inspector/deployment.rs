@@ -109,7 +109,6 @@ fn cost_ui(ui: &mut Ui, view: &FrameView<'_>, own: &NodeCost, currency: Option<&
     }
 }
 
-/// Findings about a node, each with its origin.
 pub(super) fn findings_ui<'a>(
     ui: &mut Ui,
     view: &FrameView<'_>,

@@ -35,21 +35,9 @@ impl InspectorFeature {
         }
         ui.add_space(4.0);
         if let [node] = subjects.nodes {
-            let subject = subjects.subject.clone();
-            self.labelled_text_ui(
-                ui,
-                cx,
-                "Label",
-                InspectorField::new(subject.clone(), FieldPart::Label),
-                &node.label,
-            );
-            self.labelled_text_ui(
-                ui,
-                cx,
-                "Name",
-                InspectorField::new(subject, FieldPart::Name),
-                node.name.as_str(),
-            );
+            let (label, name) = (FieldPart::Label, FieldPart::Name);
+            self.labelled_text_ui(ui, cx, "Label", subjects.subject.field(label), &node.label);
+            self.labelled_text_ui(ui, cx, "Name", subjects.subject.field(name), node.name.as_str());
             problems_ui(ui, cx.view, cx.view.problems.of_node(node.id));
             findings_ui(ui, cx.view, findings::of_node(cx.view, node.id));
         } else {
@@ -92,7 +80,7 @@ impl InspectorFeature {
             format!("No module provides `{}`. Its values are kept and return with the type.", node.type_id);
         muted_ui(ui, cx.view.theme, text);
         if let [_] = ids {
-            let field = InspectorField::new(InspectorSubject::Nodes(ids.to_vec()), FieldPart::Label);
+            let field = InspectorSubject::Nodes(ids.to_vec()).field(FieldPart::Label);
             self.labelled_text_ui(ui, cx, "Label", field, &node.label);
         }
         for (key, value) in &node.props {
@@ -114,20 +102,8 @@ impl InspectorFeature {
         muted_ui(ui, cx.view.theme, format!("{} · {}", count_noun(nodes, "node"), count_noun(edges, "edge")));
         ui.add_space(4.0);
         let subject = InspectorSubject::Board(board.id);
-        self.labelled_text_ui(
-            ui,
-            cx,
-            "Title",
-            InspectorField::new(subject.clone(), FieldPart::Label),
-            &board.title,
-        );
-        self.labelled_text_ui(
-            ui,
-            cx,
-            "Board name",
-            InspectorField::new(subject, FieldPart::Name),
-            board.name.as_str(),
-        );
+        self.labelled_text_ui(ui, cx, "Title", subject.field(FieldPart::Label), &board.title);
+        self.labelled_text_ui(ui, cx, "Board name", subject.field(FieldPart::Name), board.name.as_str());
         muted_ui(ui, cx.view.theme, "The name is also the name of the board's file.");
         ui.add_space(8.0);
         if nodes == 0 {
@@ -145,13 +121,8 @@ impl InspectorFeature {
             ui.label(RichText::new("Connection").strong());
         });
         ui.add_space(4.0);
-        self.labelled_text_ui(
-            ui,
-            cx,
-            "Label",
-            InspectorField::new(InspectorSubject::Edge(id), FieldPart::Label),
-            &edge.label,
-        );
+        let field = InspectorSubject::Edge(id).field(FieldPart::Label);
+        self.labelled_text_ui(ui, cx, "Label", field, &edge.label);
         problems_ui(ui, cx.view, cx.view.problems.of_edge(id));
         for (word, end) in [("From", &edge.source), ("To", &edge.target)] {
             let Some(node) = cx.view.snapshot.node(end.node) else { continue };

@@ -15,7 +15,6 @@ use shared_protocol::{
 };
 use std::collections::BTreeMap;
 
-/// The maximum number of cached operations.
 const MAX_OPERATIONS: usize = 256;
 
 #[derive(Default)]
@@ -23,7 +22,8 @@ pub(crate) struct ElementHistory {
     /// `None`: the log no longer has the operation.
     entries: BTreeMap<Revision, Option<OperationLogEntry>>,
     requested: Vec<Revision>,
-    origins: BTreeMap<Revision, OperationOrigin>,
+    /// Operations without an origin did not come from a proposal.
+    pub(super) origins: BTreeMap<Revision, OperationOrigin>,
 }
 
 impl ElementHistory {
@@ -37,11 +37,6 @@ impl ElementHistory {
             self.entries.entry(revision).or_insert(None);
         }
         self.entries.extend(entries.into_iter().map(|entry| (entry.revision, Some(entry))));
-    }
-
-    /// Operations without an origin did not come from a proposal.
-    pub(crate) fn receive_origins(&mut self, origins: Vec<OperationOrigin>) {
-        self.origins.extend(origins.into_iter().map(|origin| (origin.revision, origin)));
     }
 
     fn request(&mut self, wanted: [Revision; 2], cx: &InspectorContext<'_>) {

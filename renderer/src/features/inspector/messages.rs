@@ -17,7 +17,6 @@ pub(crate) enum InspectorMessage {
     CommitText,
 }
 
-/// A response of main to a request of the inspector.
 #[derive(Debug)]
 pub(crate) enum InspectorReply {
     /// The operations that made and changed the selection.
@@ -42,7 +41,9 @@ impl InspectorFeature {
     pub(crate) fn receive(&mut self, reply: InspectorReply, commands: &CommandSender<Self>) {
         match reply {
             InspectorReply::Operations(Ok(entries)) => self.operations.receive(entries),
-            InspectorReply::Origins(Ok(origins)) => self.operations.receive_origins(origins),
+            InspectorReply::Origins(Ok(origins)) => {
+                self.operations.origins.extend(origins.into_iter().map(|origin| (origin.revision, origin)));
+            }
             // A request without an answer leaves nothing to wait for.
             InspectorReply::Operations(Err(refusal)) => {
                 self.operations.receive(Vec::new());

@@ -56,7 +56,6 @@ pub(crate) struct InspectorFeature {
     operations: ElementHistory,
 }
 
-/// The nodes and the type that a control edits.
 pub(crate) struct InspectedNodes<'a> {
     pub(crate) subject: &'a InspectorSubject,
     pub(crate) ids: &'a [NodeId],
@@ -65,7 +64,6 @@ pub(crate) struct InspectedNodes<'a> {
 }
 
 impl InspectorFeature {
-    /// Forgets the operations of another workspace.
     pub(crate) fn forget_history(&mut self) {
         self.operations = ElementHistory::default();
     }
@@ -272,8 +270,8 @@ fn groups<'a>(subjects: &InspectedNodes<'a>) -> Vec<(&'a str, Vec<&'a PropDef>)>
     groups
 }
 
-impl InspectorField {
-    fn new(subject: InspectorSubject, part: FieldPart) -> Self {
-        Self { subject, part }
+impl InspectorSubject {
+    fn field(&self, part: FieldPart) -> InspectorField {
+        InspectorField { subject: self.clone(), part }
     }
 }

@@ -77,17 +77,13 @@ fn apply_overrides_to(view: &FrameView<'_>, node: &mut Node) {
         let is_default = |key: &PropKey, value: &PropValue| {
             found.def.prop(key.as_str()).is_some_and(|prop| prop.default.as_ref() == Some(value))
         };
-        node.props =
-            found.props.iter().filter(|(key, value)| !is_default(key, value)).map(clone_entry).collect();
+        let set = found.props.iter().filter(|(key, value)| !is_default(key, value));
+        node.props = set.map(|(key, value)| (key.clone(), value.clone())).collect();
     }
     for (key, over) in view.snapshot.overrides_for(scope, &instance) {
         // An override that does not apply is listed as an orphan below.
         let _ = set_at_path(&mut node.props, &key.path, &over.value);
     }
-}
-
-fn clone_entry((key, value): (&PropKey, &PropValue)) -> (PropKey, PropValue) {
-    (key.clone(), value.clone())
 }
 
 fn key_of(view: &FrameView<'_>, node: NodeId, key: &PropKey) -> Option<OverrideKey> {

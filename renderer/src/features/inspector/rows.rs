@@ -15,7 +15,6 @@ use egui::Ui;
 use shared_protocol::{PropValue, registry::PropDef};
 use std::{collections::BTreeMap, sync::Arc};
 
-/// The width of the button that removes a row.
 const REMOVE: f32 = 28.0;
 
 impl InspectorFeature {
@@ -28,13 +27,12 @@ impl InspectorFeature {
             Some(PropValue::List(items)) => items,
             _ => Vec::new(),
         };
-        let subject = subjects.subject.clone();
+        let subject = subjects.subject;
         for (index, item) in items.iter().enumerate() {
             ui.push_id(index, |ui| {
                 let name = format!("{} {}", prop.label, index + 1);
                 let remove = with_remove_ui(ui, cx.view, &name, |ui| {
-                    let field =
-                        InspectorField::new(subject.clone(), FieldPart::ListItem(prop.key.clone(), index));
+                    let field = subject.field(FieldPart::ListItem(prop.key.clone(), index));
                     let look = TextFieldStyle { spare: REMOVE, ..TextFieldStyle::default() };
                     self.text_ui(ui, cx, &name, field, &item.to_string(), &look);
                 });
@@ -47,7 +45,7 @@ impl InspectorFeature {
                 }
             });
         }
-        let field = InspectorField::new(subject, FieldPart::NewListItem(prop.key.clone()));
+        let field = subject.field(FieldPart::NewListItem(prop.key.clone()));
         self.new_row_ui(ui, cx, prop, field, "New item", "Add item");
     }
 
@@ -60,7 +58,7 @@ impl InspectorFeature {
             Some(PropValue::Object(tags)) => tags,
             _ => BTreeMap::new(),
         };
-        let subject = subjects.subject.clone();
+        let subject = subjects.subject;
         for (key, value) in &tags {
             ui.push_id(key, |ui| {
                 let remove = with_remove_ui(ui, cx.view, &format!("{} {key}", prop.label), |ui| {
@@ -68,17 +66,11 @@ impl InspectorFeature {
                     ui.spacing_mut().item_spacing.x = 6.0;
                     let look =
                         TextFieldStyle { spare: ui.available_width() - half, ..TextFieldStyle::default() };
-                    let field = InspectorField::new(
-                        subject.clone(),
-                        FieldPart::TagKey(prop.key.clone(), Arc::clone(key)),
-                    );
+                    let field = subject.field(FieldPart::TagKey(prop.key.clone(), Arc::clone(key)));
                     self.text_ui(ui, cx, &format!("{} key {key}", prop.label), field, key, &look);
                     let look =
                         TextFieldStyle { hint: "Value".into(), spare: REMOVE, ..TextFieldStyle::default() };
-                    let field = InspectorField::new(
-                        subject.clone(),
-                        FieldPart::TagValue(prop.key.clone(), Arc::clone(key)),
-                    );
+                    let field = subject.field(FieldPart::TagValue(prop.key.clone(), Arc::clone(key)));
                     self.text_ui(ui, cx, &format!("{} {key}", prop.label), field, &value.to_string(), &look);
                 });
                 if remove {
@@ -90,7 +82,7 @@ impl InspectorFeature {
                 }
             });
         }
-        let field = InspectorField::new(subject, FieldPart::NewTag(prop.key.clone()));
+        let field = subject.field(FieldPart::NewTag(prop.key.clone()));
         self.new_row_ui(ui, cx, prop, field, "New key", "Add tag");
     }
 

@@ -5,7 +5,11 @@ use super::{
     controls::PropField,
     fields::{FieldEdit, FieldPart, InspectorField, ShownValue, interpret},
 };
-use crate::{features::inspector::InspectorContext, view::FrameView, widgets::small_text_ui};
+use crate::{
+    features::inspector::InspectorContext,
+    view::FrameView,
+    widgets::{small_text_ui, validity_stroke},
+};
 use egui::{Key, RichText, TextEdit, Ui};
 use shared_protocol::{PropValue, registry::PropKind};
 
@@ -51,7 +55,7 @@ impl InspectorFeature {
             spare: 0.0,
             grab_focus: self.focus_request.as_ref() == Some(&prop.key),
         };
-        let field = InspectorField::new(subjects.subject.clone(), FieldPart::Prop(prop.key.clone()));
+        let field = subjects.subject.field(FieldPart::Prop(prop.key.clone()));
         self.text_ui(ui, cx, &prop.label, field, &current, &look);
     }
 
@@ -140,20 +144,7 @@ fn field_ui(
     } else {
         edit.suffix(RichText::new(&look.unit).color(view.theme.text_subtle))
     };
-    let response = ui
-        .scope(|ui| {
-            let focus = if bad { view.theme.danger } else { view.theme.focus };
-            ui.visuals_mut().selection.stroke = egui::Stroke::new(1.5, focus);
-            if bad {
-                let widgets = &mut ui.visuals_mut().widgets;
-                for state in [&mut widgets.inactive, &mut widgets.hovered, &mut widgets.active] {
-                    state.bg_stroke = egui::Stroke::new(1.0, view.theme.danger);
-                }
-            }
-            ui.add(edit)
-        })
-        .inner;
-    response.accessible_name(name)
+    validity_stroke(ui, view.theme, !bad, |ui| ui.add(edit)).accessible_name(name)
 }
 
 /// Up and down change a number by its step.

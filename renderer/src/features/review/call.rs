@@ -4,9 +4,9 @@
 use super::{ProposalReview, words};
 use crate::{
     view::FrameView,
-    widgets::{copyable_text_ui, muted_ui, named_text_ui},
+    widgets::{copyable_text_ui, inset_ui, muted_ui, named_text_ui},
 };
-use egui::{CornerRadius, Frame, Margin, RichText, Ui};
+use egui::{Margin, RichText, Ui};
 use shared_protocol::proposal::ProposedAction;
 
 /// The height of the arguments before they scroll.
@@ -30,26 +30,21 @@ pub(super) fn call_ui(ui: &mut Ui, view: &FrameView<'_>, opened: &ProposalReview
         return;
     }
     muted_ui(ui, theme, "All arguments");
-    Frame::new()
-        .fill(theme.surface_inset)
-        .corner_radius(CornerRadius::same(4))
-        .inner_margin(Margin::symmetric(8, 6))
-        .show(ui, |ui| {
-            ui.set_width(ui.available_width());
-            egui::ScrollArea::vertical()
-                .id_salt("arguments")
-                .max_height(HEIGHT)
-                .min_scrolled_height(HEIGHT)
-                .auto_shrink([false, true])
-                .show(ui, |ui| {
-                    for (name, value) in &given {
-                        if !name.is_empty() {
-                            muted_ui(ui, theme, name);
-                        }
-                        copyable_text_ui(ui, RichText::new(value).monospace());
+    inset_ui(ui, theme, Margin::symmetric(8, 6), |ui| {
+        egui::ScrollArea::vertical()
+            .id_salt("arguments")
+            .max_height(HEIGHT)
+            .min_scrolled_height(HEIGHT)
+            .auto_shrink([false, true])
+            .show(ui, |ui| {
+                for (name, value) in &given {
+                    if !name.is_empty() {
+                        muted_ui(ui, theme, name);
                     }
-                });
-        });
+                    copyable_text_ui(ui, RichText::new(value).monospace());
+                }
+            });
+    });
 }
 
 /// Returns each argument with its value: strings as plain text with line breaks, everything else as JSON. Input that

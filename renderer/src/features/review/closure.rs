@@ -63,7 +63,6 @@ impl ElementSelectionClosure {
         reach(&self.effects, from)
     }
 
-    /// The removals that cause this side effect.
     pub(super) fn causes(&self, place: usize) -> &[usize] {
         self.causes.get(place).map_or(&[], Vec::as_slice)
     }

@@ -4,7 +4,7 @@ use super::{ProposalReview, ReviewInput, words};
 use crate::{
     features::review::{ReviewContext, ReviewReply},
     view::FrameView,
-    widgets::{disclosure_ui, focus_stroke, muted_ui},
+    widgets::{focus_stroke, muted_ui},
     wording::{ago, unix_millis},
 };
 use egui::{RichText, TextEdit, Ui};
@@ -13,9 +13,8 @@ use shared_protocol::{ProposalSubject, decisions::CommentOnProposal};
 impl ProposalReview {
     pub(super) fn comments_ui(&mut self, ui: &mut Ui, cx: &ReviewContext<'_>, typed: &mut ReviewInput) {
         let count = self.proposal().comments.len();
-        let mut open = typed.shows.contains("comments");
-        if disclosure_ui(ui, cx.view.theme, "Comments", Some(count).filter(|count| *count > 0), &mut open) {
-            typed.shows.insert("comments");
+        let count = Some(count).filter(|count| *count > 0);
+        if typed.section_ui(ui, cx.view.theme, "Comments", count) {
             if self.focus.is_none() {
                 self.comments_on_ui(ui, cx, None, typed);
             } else {
@@ -32,12 +31,9 @@ impl ProposalReview {
                     &comment.text,
                 );
             }
-        } else {
-            typed.shows.remove("comments");
         }
     }
 
-    /// Comments on one element, and a field for a new one.
     pub(super) fn comments_on_ui(
         &self,
         ui: &mut Ui,

@@ -13,7 +13,7 @@ use crate::{
     },
     tour::targets::{TourTarget, record_target},
     view::FrameView,
-    widgets::{ROW_HEIGHT, disclosure_ui, muted_ui, severity_mark_ui},
+    widgets::{ROW_HEIGHT, disclosure_ui, inset_ui, muted_ui, severity_mark_ui},
 };
 use authority::Snapshot;
 use egui::{RichText, Sense, Ui, vec2};
@@ -264,30 +264,25 @@ fn file_ui(
     let theme = view.theme;
     // The heading shows the file name already.
     let lines = file.text.lines().skip(2);
-    egui::Frame::new()
-        .fill(theme.surface_inset)
-        .corner_radius(egui::CornerRadius::same(4))
-        .inner_margin(egui::Margin::symmetric(8, 6))
-        .show(ui, |ui| {
-            ui.set_width(ui.available_width());
-            ui.spacing_mut().item_spacing.y = 0.0;
-            let size = egui::TextStyle::Small.resolve(ui.style()).size;
-            let font = egui::FontId::monospace(size);
-            for line in lines.clone().take(MAX_LINES) {
-                let colour = match line.chars().next() {
-                    Some('+') => theme.success,
-                    Some('-') => theme.danger,
-                    Some('@') => theme.text_subtle,
-                    _ => theme.text_muted,
-                };
-                let text = RichText::new(line).font(font.clone()).color(colour);
-                ui.add(egui::Label::new(text).wrap_mode(egui::TextWrapMode::Truncate));
-            }
-            let more = lines.count().saturating_sub(MAX_LINES);
-            if more > 0 {
-                muted_ui(ui, theme, format!("and {}", count_noun(more, "more line")));
-            }
-        });
+    inset_ui(ui, theme, egui::Margin::symmetric(8, 6), |ui| {
+        ui.spacing_mut().item_spacing.y = 0.0;
+        let size = egui::TextStyle::Small.resolve(ui.style()).size;
+        let font = egui::FontId::monospace(size);
+        for line in lines.clone().take(MAX_LINES) {
+            let colour = match line.chars().next() {
+                Some('+') => theme.success,
+                Some('-') => theme.danger,
+                Some('@') => theme.text_subtle,
+                _ => theme.text_muted,
+            };
+            let text = RichText::new(line).font(font.clone()).color(colour);
+            ui.add(egui::Label::new(text).wrap_mode(egui::TextWrapMode::Truncate));
+        }
+        let more = lines.count().saturating_sub(MAX_LINES);
+        if more > 0 {
+            muted_ui(ui, theme, format!("and {}", count_noun(more, "more line")));
+        }
+    });
 }
 
 fn line_ui(

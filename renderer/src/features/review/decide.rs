@@ -80,12 +80,9 @@ fn accept_ui(ui: &mut Ui, cx: &ReviewContext<'_>, opened: &mut ProposalReview) -
     let text = words::accept_words(opened.selected_subjects().len(), opened.proposal().elements.len());
     let decision_blocker = opened.accept_blocker();
     let theme = cx.view.theme;
-    let button = if decision_blocker.is_none() && ui.is_enabled() {
-        primary_button(theme, &text)
-    } else {
-        Button::new(&text)
-    };
-    let accept = ui.add_enabled(decision_blocker.is_none(), button);
+    let is_free = decision_blocker.is_none();
+    let button = if is_free && ui.is_enabled() { primary_button(theme, text) } else { Button::new(text) };
+    let accept = ui.add_enabled(is_free, button);
     let accept = match decision_blocker {
         Some(why) => accept.on_disabled_hover_text(why),
         None => accept,

@@ -1,9 +1,9 @@
 //! File differences, line by line and in full. Long ones scroll.
 
 use super::header::sign_ui;
-use crate::widgets::muted_ui;
+use crate::widgets::{inset_ui, muted_ui};
 use canvas::{ProposedChangeSign, theme::WorkbenchTheme};
-use egui::{CornerRadius, FontId, Frame, Label, Margin, RichText, ScrollArea, TextStyle, TextWrapMode, Ui};
+use egui::{FontId, Label, Margin, RichText, ScrollArea, TextStyle, TextWrapMode, Ui};
 use shared_protocol::review::FileLineCounts;
 
 /// The height of a text before it scrolls.
@@ -16,7 +16,7 @@ pub(super) fn files_ui(ui: &mut Ui, theme: &WorkbenchTheme, files: &[FileLineCou
         muted_ui(ui, theme, format!("{}  +{} −{}, in full", file.path, file.added, file.removed));
         // The line above shows the file name already.
         let lines: Vec<&str> = file.text.lines().skip(2).collect();
-        framed(ui, theme, |ui| {
+        inset_ui(ui, theme, Margin::symmetric(8, 6), |ui| {
             ui.spacing_mut().item_spacing.y = 0.0;
             let size = TextStyle::Small.resolve(ui.style()).size;
             let font = FontId::monospace(size);
@@ -57,7 +57,7 @@ pub(super) fn value_ui(ui: &mut Ui, theme: &WorkbenchTheme, sign: ProposedChange
         if value.len() <= SHORT {
             return label(ui);
         }
-        framed(ui, theme, |ui| {
+        inset_ui(ui, theme, Margin::symmetric(8, 6), |ui| {
             let salt = if sign == ProposedChangeSign::Removed { "before" } else { "after" };
             ScrollArea::vertical()
                 .id_salt(salt)
@@ -67,15 +67,4 @@ pub(super) fn value_ui(ui: &mut Ui, theme: &WorkbenchTheme, sign: ProposedChange
                 .show(ui, label);
         });
     });
-}
-
-fn framed(ui: &mut Ui, theme: &WorkbenchTheme, content: impl FnOnce(&mut Ui)) {
-    Frame::new()
-        .fill(theme.surface_inset)
-        .corner_radius(CornerRadius::same(4))
-        .inner_margin(Margin::symmetric(8, 6))
-        .show(ui, |ui| {
-            ui.set_width(ui.available_width());
-            content(ui);
-        });
 }

@@ -3,13 +3,11 @@
 use super::{ProposalReview, words};
 use crate::{
     view::FrameView,
-    widgets::{muted_ui, small_font, small_text_ui},
+    widgets::{inset_ui, muted_ui, small_font, small_text_ui},
     wording::{ago, unix_millis},
 };
 use canvas::{ProposedChangeSign, paint_sign, theme::WorkbenchTheme};
-use egui::{
-    Color32, CornerRadius, Frame, Margin, RichText, Role, Sense, Stroke, StrokeKind, Ui, WidgetInfo, vec2,
-};
+use egui::{Color32, CornerRadius, Margin, RichText, Role, Sense, Stroke, StrokeKind, Ui, WidgetInfo, vec2};
 use shared_protocol::{
     proposal::{ElementChangeKind, Risk},
     review::ProposalBrief,
@@ -109,21 +107,17 @@ pub(super) fn rationale_ui(ui: &mut Ui, theme: &WorkbenchTheme, opened: &Proposa
         return;
     }
     muted_ui(ui, theme, "The agent's reasons (unverified)");
-    let quoted = Frame::new()
-        .fill(theme.surface_inset)
-        .inner_margin(Margin { left: 12, right: 8, top: 6, bottom: 6 })
-        .corner_radius(CornerRadius::same(4))
-        .show(ui, |ui| {
-            ui.set_width(ui.available_width());
-            egui::ScrollArea::vertical()
-                .id_salt("rationale")
-                .max_height(RATIONALE_HEIGHT)
-                .auto_shrink([false, true])
-                .show(ui, |ui| {
-                    let text = RichText::new(rationale).italics().color(theme.text_muted);
-                    ui.add(egui::Label::new(text).wrap());
-                });
-        });
+    let margin = Margin { left: 12, right: 8, top: 6, bottom: 6 };
+    let quoted = inset_ui(ui, theme, margin, |ui| {
+        egui::ScrollArea::vertical()
+            .id_salt("rationale")
+            .max_height(RATIONALE_HEIGHT)
+            .auto_shrink([false, true])
+            .show(ui, |ui| {
+                let text = RichText::new(rationale).italics().color(theme.text_muted);
+                ui.add(egui::Label::new(text).wrap());
+            });
+    });
     let rect = quoted.response.rect;
     ui.painter().rect_filled(rect.with_max_x(rect.left() + 3.0), CornerRadius::same(1), theme.border_strong);
 }

@@ -1,7 +1,7 @@
 //! The messages of the review and their handling, and the responses of main to its requests.
 
 use super::{
-    ReviewFeature,
+    ProposalReveal, ReviewFeature,
     opened::{DecisionProgress, ProposalPresentation, ProposalResendReason},
     words,
 };
@@ -34,7 +34,6 @@ pub(crate) enum ReviewMessage {
     Step {
         forwards: bool,
     },
-    /// Ticks or unticks the focused element.
     Tick,
     /// Opens the choices of a decision and chooses none.
     Decide,
@@ -143,11 +142,11 @@ impl ReviewFeature {
             opened.look = ProposalPresentation::Overlay;
         }
         opened.focus = Some(subject.clone());
-        let Some(board) = self.board_of(&subject) else { return };
+        let Some(board) = opened.element(&subject).and_then(|element| element.board) else { return };
         // A proposed board has no canvas of its own yet.
         if cx.view.workspace.snapshot.board(board).is_some() {
             cx.act(WindowAction::OpenBoard(board));
-            self.reveal.element(subject);
+            self.reveal = ProposalReveal::Element(subject);
         }
     }
 
@@ -180,7 +179,6 @@ impl ReviewFeature {
         Some(refusal.hint("Undo applies to the workspace. Finish editing first."))
     }
 
-    /// Takes a response of main.
     pub(crate) fn receive(&mut self, reply: ReviewReply, cx: &ReviewContext<'_>) {
         match reply {
             ReviewReply::Opened(Ok(details)) => self.show_details(details, ProposalResendReason::News, cx),
@@ -193,7 +191,7 @@ impl ReviewFeature {
                 self.show_details(details, ProposalResendReason::News, cx);
             }
             ReviewReply::Decided(Ok(decided)) => self.handle_decision(decided, cx),
-            ReviewReply::History(Ok(older)) => self.receive_history(older),
+            ReviewReply::History(Ok(older)) => self.queue.older = Some(older),
             ReviewReply::Consequences(Ok(all)) => {
                 if let Some(opened) = &mut self.review {
                     opened.receive_consequences(all);
@@ -205,13 +203,15 @@ impl ReviewFeature {
                 }
             }
             ReviewReply::PlanStarted { result: Ok(ReviewPlanStart::Started { .. }), .. } => {
-                self.finish_plan(true)
+                self.input.plan.finish(true)
             }
             ReviewReply::PlanStarted {
                 proposal,
                 result: Ok(ReviewPlanStart::NeedsValues { board, secrets }),
             } => {
-                self.request_values(proposal, board, secrets);
+                if self.review.as_ref().is_some_and(|opened| opened.id() == proposal) {
+                    self.input.plan.require_secrets(board, secrets);
+                }
             }
             ReviewReply::Reverted { result: Ok(_), .. } | ReviewReply::Done(Ok(())) => {}
             ReviewReply::Opened(Err(refusal)) => {
@@ -246,7 +246,7 @@ impl ReviewFeature {
                 cx.act(WindowAction::Refuse(refusal));
             }
             ReviewReply::PlanStarted { result: Err(refusal), .. } => {
-                self.finish_plan(false);
+                self.input.plan.finish(false);
                 cx.act(WindowAction::Refuse(refusal));
             }
             ReviewReply::Reverted { proposal, result: Err(refusal) }

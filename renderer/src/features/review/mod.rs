@@ -39,13 +39,11 @@ pub(crate) use messages::{ReviewContext, ReviewMessage, ReviewReply};
 pub(crate) use opened::{ProposalPresentation, ProposalResendReason};
 pub(crate) use proposed::ProposedWorkspace;
 
-use crate::{replica::ReplicatedWorkspace, view::WindowAction};
+use crate::{replica::ReplicatedWorkspace, view::WindowAction, widgets::disclosure_ui};
 use canvas::Canvas;
 use opened::ProposalReview;
 use shared_protocol::{
-    BoardId, ProposalId, ProposalState, ProposalSubject,
-    decisions::CloseProposal,
-    review::{ProposalBrief, ProposalDetails},
+    BoardId, ProposalId, ProposalState, ProposalSubject, decisions::CloseProposal, review::ProposalDetails,
 };
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -62,7 +60,7 @@ pub(crate) struct ReviewFeature {
     selected: Option<ProposalId>,
     /// Proposals whose ghosts a person hid.
     hidden: BTreeSet<ProposalId>,
-    canvases: BTreeMap<BoardId, Canvas>,
+    pub(crate) canvases: BTreeMap<BoardId, Canvas>,
     generation: u32,
     queue: queue::ReviewQueueState,
     input: ReviewInput,
@@ -88,10 +86,6 @@ impl ProposalReveal {
             *self = Self::Everything;
         }
     }
-
-    fn element(&mut self, subject: ProposalSubject) {
-        *self = Self::Element(subject);
-    }
 }
 
 /// Input of the reviewer that is not sent yet.
@@ -103,11 +97,29 @@ struct ReviewInput {
     comment: String,
     /// The comment that was sent and is not confirmed yet.
     restored_comment: Option<String>,
-    /// Sections that are open.
+    /// Sections that are open, by title, and those that a person folded.
     shows: BTreeSet<&'static str>,
     /// Files whose difference a person opened or folded.
     toggled_files: BTreeSet<(BoardId, String)>,
     plan: trial::TrialPlanForm,
+}
+
+impl ReviewInput {
+    /// The heading of a section. Returns whether it is open.
+    fn section_ui(
+        &mut self,
+        ui: &mut egui::Ui,
+        theme: &canvas::theme::WorkbenchTheme,
+        title: &'static str,
+        count: Option<usize>,
+    ) -> bool {
+        let mut open = self.shows.contains(title);
+        match disclosure_ui(ui, theme, title, count, &mut open) {
+            true => self.shows.insert(title),
+            false => self.shows.remove(title),
+        };
+        open
+    }
 }
 
 impl ReviewFeature {
@@ -129,7 +141,6 @@ impl ReviewFeature {
             .map_or(ProposalPresentation::Overlay, |opened| opened.look)
     }
 
-    /// The proposed state while the reviewer edits it.
     pub(crate) fn edited_workspace(&self) -> Option<&Arc<ProposedWorkspace>> {
         self.review.as_ref().filter(|opened| opened.look == ProposalPresentation::Edit)?.proposed.as_ref()
     }
@@ -232,18 +243,6 @@ impl ReviewFeature {
         self.review.as_ref().is_some_and(|opened| opened.pages.is_enlarging())
     }
 
-    /// Main started the plan of a proposal, or refused it.
-    fn finish_plan(&mut self, has_begun: bool) {
-        self.input.plan.finish(has_begun);
-    }
-
-    /// Main needs values for these variables before it can plan.
-    fn request_values(&mut self, proposal: ProposalId, board: BoardId, secrets: Vec<String>) {
-        if self.review.as_ref().is_some_and(|opened| opened.id() == proposal) {
-            self.input.plan.require_secrets(board, secrets);
-        }
-    }
-
     /// Clears a comment that was accepted and restores one that was not.
     fn finish_comment(&mut self, taken: bool) {
         let said = self.input.restored_comment.take();
@@ -288,22 +287,10 @@ impl ReviewFeature {
         })
     }
 
-    pub(crate) fn known_canvas(&self, board: BoardId) -> Option<&Canvas> {
-        self.canvases.get(&board)
-    }
-
     /// The board to show first: the current one if the proposal touches it, else the first that it touches.
     fn first_board(&self, shown: Option<BoardId>) -> Option<BoardId> {
         let elements = &self.review.as_ref()?.proposal().elements;
         let boards = || elements.iter().filter_map(|element| element.board);
         shown.filter(|shown| boards().any(|board| board == *shown)).or_else(|| boards().next())
-    }
-
-    fn board_of(&self, subject: &ProposalSubject) -> Option<BoardId> {
-        self.review.as_ref()?.element(subject)?.board
-    }
-
-    fn receive_history(&mut self, older: Vec<ProposalBrief>) {
-        self.queue.older = Some(older);
     }
 }

@@ -10,7 +10,7 @@ use crate::{
     panel_id::PanelId,
     tour::targets::{TourTarget, record_target},
     view::{FrameView, WindowAction},
-    widgets::{disclosure_ui, empty_state_ui, more_ui, muted_ui, severity_mark_ui, small_text_ui},
+    widgets::{empty_state_ui, more_ui, muted_ui, severity_mark_ui, small_text_ui},
     wording::unix_millis,
 };
 use canvas::ProposedChangeSign;
@@ -18,7 +18,6 @@ use egui::{CornerRadius, Frame, Margin, Panel, RichText, Stroke, Ui, vec2};
 use shared_protocol::text::count_noun;
 use shared_protocol::{ProposalState, decisions::RebaseProposal, messages::ProblemSeverity};
 
-/// The maximum number of listed reasons.
 const MAX_REASONS: usize = 12;
 
 impl ReviewFeature {
@@ -37,12 +36,7 @@ impl ReviewFeature {
         let stamp =
             cx.view.review.proposals.iter().find(|brief| brief.id == opened.id()).map(|brief| brief.stamp);
         let decision_blocker = opened.decision_blocker(stamp, unix_millis());
-        let frame = Frame::new().fill(cx.view.theme.surface_panel).inner_margin(Margin {
-            left: 0,
-            right: 0,
-            top: 8,
-            bottom: 8,
-        });
+        let frame = Frame::new().fill(cx.view.theme.surface_panel).inner_margin(Margin::symmetric(0, 8));
         if !opened.is_over() {
             let decision = Panel::bottom("decision").frame(frame).show(ui, |ui| {
                 decide::decide_ui(ui, cx, opened, decision_blocker.as_deref());
@@ -164,9 +158,7 @@ fn steps_ui(ui: &mut Ui, view: &FrameView<'_>, opened: &ProposalReview, typed: &
     if steps.is_empty() {
         return;
     }
-    let mut open = typed.shows.contains("steps");
-    if disclosure_ui(ui, view.theme, "Steps", Some(steps.len()), &mut open) {
-        typed.shows.insert("steps");
+    if typed.section_ui(ui, view.theme, "Steps", Some(steps.len())) {
         for step in steps.iter().take(200) {
             let text = match &step.by_reviewer {
                 Some(by) => format!("{} (edited by {})", step.summary, super::words::line(by)),
@@ -177,7 +169,5 @@ fn steps_ui(ui: &mut Ui, view: &FrameView<'_>, opened: &ProposalReview, typed: &
         if steps.len() > 200 {
             muted_ui(ui, view.theme, format!("and {}", count_noun(steps.len() - 200, "more step")));
         }
-    } else {
-        typed.shows.remove("steps");
     }
 }

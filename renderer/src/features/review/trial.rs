@@ -11,16 +11,14 @@ use crate::{
     tour::targets::{TourTarget, bring_into_view, mark_button},
     view::{FrameView, WindowAction},
     widgets::{
-        disclosure_ui, focus_stroke, more_ui, muted_ui, primary_button, severity_mark_ui, small_text_ui,
+        disclosure_ui, focus_stroke, inset_ui, more_ui, muted_ui, primary_button, severity_mark_ui,
+        small_text_ui,
     },
     wording::unix_millis,
 };
 use authority::Snapshot;
 use canvas::{action_colour, paint_action, planned_words, theme::WorkbenchTheme};
-use egui::{
-    CornerRadius, Frame, Margin, Rect, Response, RichText, Role, Sense, TextEdit, Ui, WidgetInfo,
-    response::Flags, vec2,
-};
+use egui::{Rect, Response, RichText, Role, Sense, TextEdit, Ui, WidgetInfo, response::Flags, vec2};
 use shared_protocol::{
     BoardId, ProposalId, ProposalSubject,
     decisions::PlanProposal,
@@ -160,18 +158,6 @@ pub(super) fn trial_ui(
     led_to
 }
 
-fn boxed_ui<R>(ui: &mut Ui, theme: &WorkbenchTheme, content: impl FnOnce(&mut Ui) -> R) -> R {
-    Frame::new()
-        .fill(theme.surface_inset)
-        .corner_radius(CornerRadius::same(4))
-        .inner_margin(Margin::symmetric(8, 8))
-        .show(ui, |ui| {
-            ui.set_width(ui.available_width());
-            content(ui)
-        })
-        .inner
-}
-
 /// The explanation of the plan and the fields for its values.
 pub(super) fn form_ui(
     ui: &mut Ui,
@@ -180,7 +166,7 @@ pub(super) fn form_ui(
     form: &mut TrialPlanForm,
     text: &str,
 ) -> Option<Rect> {
-    boxed_ui(ui, cx.view.theme, |ui| {
+    inset_ui(ui, cx.view.theme, 8, |ui| {
         ui.add(egui::Label::new(RichText::new(text).small()).wrap());
         if !form.values.is_empty() {
             let text = "Sensitive values stay in memory while Draftboard runs and are never written to disk.";
@@ -211,6 +197,7 @@ pub(super) fn form_ui(
         })
         .inner
     })
+    .inner
 }
 
 fn result_ui(
@@ -367,13 +354,10 @@ fn output_ui(ui: &mut Ui, view: &FrameView<'_>, trial: &TrialPlanView, typed: &m
     else {
         return;
     };
-    let mut open = typed.shows.contains("plan output");
-    if !disclosure_ui(ui, view.theme, "Terraform output", Some(output.lines.len()), &mut open) {
-        typed.shows.remove("plan output");
+    if !typed.section_ui(ui, view.theme, "Terraform output", Some(output.lines.len())) {
         return;
     }
-    typed.shows.insert("plan output");
-    boxed_ui(ui, view.theme, |ui| {
+    inset_ui(ui, view.theme, 8, |ui| {
         let area =
             egui::ScrollArea::vertical().id_salt("plan output").max_height(160.0).stick_to_bottom(true);
         area.auto_shrink([false, true]).show(ui, |ui| {

@@ -8,7 +8,6 @@ use shared_protocol::{
     terraform::TerraformFindingView,
 };
 
-/// The maximum number of findings of one origin.
 const MAX_FINDINGS: usize = 500;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -17,7 +17,6 @@ pub(crate) use cost::{amount_or_word, cost_ui};
 pub(crate) use messages::{TerraformContext, TerraformMessage, TerraformVisibility};
 pub(crate) use panel::rank;
 
-use egui::Ui;
 use hcl::HclPanel;
 use panel::TerraformPanel;
 use run_dialog::RunDialog;
@@ -26,8 +25,8 @@ use std::collections::BTreeSet;
 
 #[derive(Default)]
 pub(crate) struct TerraformFeature {
-    panel: TerraformPanel,
-    hcl: HclPanel,
+    pub(crate) panel: TerraformPanel,
+    pub(crate) hcl: HclPanel,
     dialog: Option<RunDialog>,
     /// A run that starts when the files, and so the values that it needs, are known.
     queued_run: Option<TerraformOperation>,
@@ -48,13 +47,5 @@ impl TerraformFeature {
     /// A question before a run has the keyboard.
     pub(crate) fn is_dialog_open(&self) -> bool {
         self.dialog.is_some()
-    }
-
-    pub(crate) fn panel_ui(&mut self, ui: &mut Ui, cx: &TerraformContext<'_>) {
-        self.panel.show_ui(ui, cx);
-    }
-
-    pub(crate) fn hcl_ui(&mut self, ui: &mut Ui, cx: &TerraformContext<'_>) {
-        self.hcl.show_ui(ui, cx);
     }
 }

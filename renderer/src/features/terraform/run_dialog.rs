@@ -20,7 +20,6 @@ use shared_protocol::{
 };
 use std::collections::BTreeSet;
 
-/// The maximum number of listed changes.
 const MAX_CHANGES: usize = 8;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -110,14 +109,10 @@ impl RunDialog {
             },
             button: words::operation(self.operation),
             width: 480.0,
-            is_destructive: self.is_destructive(),
+            is_destructive: self.operation == TerraformOperation::Destroy,
             // Enter may have been meant for another window.
             confirms_with_enter: !self.operation.needs_confirmation(),
         }
-    }
-
-    fn is_destructive(&self) -> bool {
-        self.operation == TerraformOperation::Destroy
     }
 
     fn fields_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>) {
@@ -129,12 +124,8 @@ impl RunDialog {
         self.values_ui(ui, view);
     }
 
-    fn plan_state(&self, view: &FrameView<'_>) -> PlanState {
-        of_board(view.terraform, self.board).map(|told| told.plan).unwrap_or_default()
-    }
-
     fn changes_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>) {
-        match self.plan_state(view) {
+        match of_board(view.terraform, self.board).map(|told| told.plan).unwrap_or_default() {
             PlanState::Ready(counts) => {
                 ui.label(format!("{}.", words::describe_planned(counts)));
                 if self.operation == TerraformOperation::Apply {
@@ -256,7 +247,7 @@ impl RunDialog {
         if let Some(why) = obstacle(view, self.operation) {
             return Err(why);
         }
-        if self.is_destructive() && self.name != board.name.as_str() {
+        if self.operation == TerraformOperation::Destroy && self.name != board.name.as_str() {
             let typed = !self.name.is_empty() && !board.name.as_str().starts_with(&self.name);
             return Err(if typed { "This is not the name of the board.".to_owned() } else { String::new() });
         }

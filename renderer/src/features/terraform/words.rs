@@ -44,10 +44,6 @@ pub(crate) fn describe_planned(counts: PlanCounts) -> String {
     format!("{} to add, {} to change, {} to destroy", counts.add, counts.change, counts.remove)
 }
 
-fn describe_applied(counts: PlanCounts) -> String {
-    format!("{} added, {} changed, {} destroyed", counts.add, counts.change, counts.remove)
-}
-
 /// `12 s`, `3 min 5 s`.
 pub(crate) fn duration(milliseconds: u64) -> String {
     match milliseconds / 1000 {
@@ -74,7 +70,10 @@ pub(crate) fn summary(run: &TerraformRunView, now: u64) -> String {
     }];
     parts.extend(run.summary.map(|counts| {
         let plans = matches!(run.operation, TerraformOperation::Plan | TerraformOperation::PlanDestroy);
-        if plans { describe_planned(counts) } else { describe_applied(counts) }
+        match plans {
+            true => describe_planned(counts),
+            false => format!("{} added, {} changed, {} destroyed", counts.add, counts.change, counts.remove),
+        }
     }));
     let by = &run.by.name;
     // The client's name is unverified.

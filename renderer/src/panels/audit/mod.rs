@@ -5,7 +5,6 @@
 mod words;
 
 use crate::{
-    main_request::MainRequest,
     view::{ActionQueue, FrameView, PickedPathPurpose, WindowAction},
     widgets::{
         body_font, empty_state_ui, focus_ring, list_rows_ui, muted_ui, paint_line, paint_severity,
@@ -22,7 +21,6 @@ use words::{AuditFilter, AuditRow};
 
 /// Lines per request.
 const PAGE_LINES: u32 = 200;
-/// The maximum number of lines in memory.
 const MAX_LINES: usize = 5_000;
 const ROW_HEIGHT: f32 = 40.0;
 /// Below this width the search field is above the other controls.
@@ -112,9 +110,7 @@ impl AuditPanel {
         self.requested = Some(page);
         let before = self.lines.last().filter(|_| page == AuditPageRequest::Older).map(|last| last.number);
         let read = ReadAuditPage { before, limit: PAGE_LINES };
-        actions.push(WindowAction::Request(MainRequest::new(read, |result| {
-            Some(WindowAction::AuditRead(result))
-        })));
+        actions.push(WindowAction::request_result(read, WindowAction::AuditRead));
     }
 
     fn controls_ui(&mut self, ui: &mut Ui, theme: &WorkbenchTheme, actions: &ActionQueue) {

@@ -12,39 +12,22 @@ use crate::view::ManagedServerResponse;
 use egui::{Ui, vec2};
 use shared_protocol::{
     Refusal,
-    managed_servers::{ImportSource, PackageKind, RegistryServer, ServerForm, ServerImportPreview},
+    managed_servers::{PackageKind, ServerForm},
     requests::AddServer,
 };
 
 #[derive(Default)]
 pub(super) struct AddServerPage {
-    method: AddServerMethod,
+    pub(super) method: AddServerMethod,
     form: Option<ServerFormEditor>,
     paste: ServerImportForm,
-    programs: ServerImportForm,
-    registry: RegistrySearch,
+    pub(super) programs: ServerImportForm,
+    pub(super) registry: RegistrySearch,
 }
 
 impl AddServerPage {
-    /// Keeps text that was typed before.
-    pub(super) fn begin(&mut self, way: AddServerMethod) {
-        self.method = way;
-    }
-
-    pub(super) fn receive_sources(&mut self, sources: Vec<ImportSource>) {
-        self.programs.receive_sources(sources);
-    }
-
-    pub(super) fn receive_preview(&mut self, view: ServerImportPreview) {
-        self.import_form().receive(view);
-    }
-
-    pub(super) fn receive_registry(&mut self, found: Vec<RegistryServer>) {
-        self.registry.receive(found);
-    }
-
     /// The importer with a pending request; only the visible one can have sent it.
-    fn import_form(&mut self) -> &mut ServerImportForm {
+    pub(super) fn import_form(&mut self) -> &mut ServerImportForm {
         if self.paste.is_waiting() { &mut self.paste } else { &mut self.programs }
     }
 

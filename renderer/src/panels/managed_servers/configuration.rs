@@ -1,19 +1,13 @@
 //! The full configuration of a server. Secrets are shown as set or missing, never by value.
 
-use super::{
-    pending_requests::{ManagedServersContext, ServerRequestPurpose},
-    secret_field::SecretField,
-};
+use super::{pending_requests::ManagedServersContext, secret_field::SecretField};
 use crate::{
-    view::{FrameView, ManagedServerResponse},
+    view::FrameView,
     widgets::{muted_ui, named_text_ui, small_text_ui},
     wording::line,
 };
 use egui::Ui;
-use shared_protocol::{
-    decisions::SetServerSecret,
-    managed_servers::{AuthForm, ServerDetails, VariableValue},
-};
+use shared_protocol::managed_servers::{AuthForm, ServerDetails, VariableValue};
 
 /// Returns whether editing was requested.
 pub(super) fn show_ui(
@@ -50,10 +44,7 @@ pub(super) fn show_ui(
     row_ui(ui, cx.view, "Trusted", believed);
     let mut secret = |ui: &mut Ui, part: &str, is_set: bool| {
         typing.secret_ui(ui, cx.view, part, is_set, |secret| {
-            let server = details.brief.id.clone();
-            let purpose = ServerRequestPurpose::Secret { id: Some(server.clone()) };
-            let decision = SetServerSecret { server, part: part.to_owned(), secret };
-            cx.send(decision, purpose, ManagedServerResponse::Server);
+            cx.set_server_secret(&details.brief.id, part, secret);
         });
     };
     match &form.auth {

@@ -7,10 +7,10 @@ use super::{
 };
 use crate::{
     view::FrameView,
-    widgets::{close_button_ui, disclosure_ui, focus_stroke, muted_ui},
+    widgets::{close_button_ui, disclosure_ui, focus_stroke, muted_ui, primary_button},
     wording::line,
 };
-use egui::{Button, DragValue, RichText, TextEdit, Ui};
+use egui::{Button, DragValue, Response, RichText, TextEdit, Ui};
 use shared_protocol::{
     Refusal,
     managed_servers::{PackageKind, ServerForm},
@@ -107,12 +107,7 @@ impl ServerFormEditor {
         let mut verdict = ServerFormOutcome::Nothing;
         ui.horizontal_wrapped(|ui| {
             let is_ready = missing.is_none() && !is_busy;
-            let text = RichText::new(keep);
-            let button = if is_ready {
-                Button::new(text.color(theme.accent_text)).fill(theme.accent)
-            } else {
-                Button::new(text)
-            };
+            let button = if is_ready { primary_button(theme, keep) } else { Button::new(keep) };
             let keep = ui.add_enabled(is_ready, button);
             let why = missing.as_deref().unwrap_or("Saving…");
             if keep.on_disabled_hover_text(why).clicked() {
@@ -287,24 +282,19 @@ fn limits_ui(
     view: &FrameView<'_>,
     limits: &mut shared_protocol::managed_servers::ServerLimitsForm,
 ) {
-    let seconds_ui = |ui: &mut Ui, name: &str, milliseconds: &mut u64| {
-        let mut seconds = *milliseconds as f64 / 1000.0;
+    for (name, milliseconds) in [
+        ("Package fetch timeout", &mut limits.install_ms),
+        ("Connect timeout", &mut limits.connect_ms),
+        ("Handshake timeout", &mut limits.handshake_ms),
+        ("Call idle timeout", &mut limits.idle_ms),
+        ("Call total timeout", &mut limits.total_ms),
+        ("Grace period before a forced stop", &mut limits.grace_ms),
+    ] {
         ui.horizontal(|ui| {
-            let drag = DragValue::new(&mut seconds).range(0.1..=86_400.0).suffix(" s").max_decimals(1);
-            let response = ui.add(drag);
-            if response.changed() {
-                *milliseconds = (seconds * 1000.0).round() as u64;
-            }
-            response.accessible_name(name);
+            seconds_ui(ui, milliseconds).accessible_name(name);
             muted_ui(ui, view.theme, name);
         });
-    };
-    seconds_ui(ui, "Package fetch timeout", &mut limits.install_ms);
-    seconds_ui(ui, "Connect timeout", &mut limits.connect_ms);
-    seconds_ui(ui, "Handshake timeout", &mut limits.handshake_ms);
-    seconds_ui(ui, "Call idle timeout", &mut limits.idle_ms);
-    seconds_ui(ui, "Call total timeout", &mut limits.total_ms);
-    seconds_ui(ui, "Grace period before a forced stop", &mut limits.grace_ms);
+    }
     let number_ui = |ui: &mut Ui, name: &str, unit: f64, value: &mut u64, suffix: &str| {
         let mut shown = *value as f64 / unit;
         ui.horizontal(|ui| {
@@ -319,4 +309,15 @@ fn limits_ui(
     };
     number_ui(ui, "Maximum result size", 1024.0, &mut limits.result_bytes, " KiB");
     number_ui(ui, "Concurrent calls", 1.0, &mut limits.calls, "");
+}
+
+/// A field for a duration that is stored in milliseconds and shown in seconds.
+pub(super) fn seconds_ui(ui: &mut Ui, milliseconds: &mut u64) -> Response {
+    let mut seconds = *milliseconds as f64 / 1000.0;
+    let drag = DragValue::new(&mut seconds).range(0.1..=86_400.0).suffix(" s").max_decimals(1);
+    let response = ui.add(drag);
+    if response.changed() {
+        *milliseconds = (seconds * 1000.0).round() as u64;
+    }
+    response
 }

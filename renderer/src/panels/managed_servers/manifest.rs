@@ -8,10 +8,10 @@ use super::{
 };
 use crate::{
     view::ManagedServerResponse,
-    widgets::{copyable_text_ui, more_ui, muted_ui, small_text_ui},
+    widgets::{copyable_text_ui, more_ui, muted_ui, primary_button, small_text_ui},
     wording::line,
 };
-use egui::{Button, Label, RichText, Ui};
+use egui::{Label, RichText, Ui};
 use shared_protocol::{
     decisions::{ApproveManifest, SetManifestPolicy, SetManifestSecret},
     managed_servers::{ManifestBrief, ManifestOrigin, ManifestToolBrief},
@@ -118,9 +118,8 @@ impl ManifestPage {
                 }
                 return;
             }
-            let text = RichText::new("Approve manifest").color(theme.accent_text);
             let is_free = !cx.is_open(&ServerRequestPurpose::Manifest);
-            if ui.add_enabled(is_free, Button::new(text).fill(theme.accent)).clicked() {
+            if ui.add_enabled(is_free, primary_button(theme, "Approve manifest")).clicked() {
                 let decision = ApproveManifest { hash: hash.clone() };
                 cx.send(decision, ServerRequestPurpose::Manifest, |()| ManagedServerResponse::Done);
             }

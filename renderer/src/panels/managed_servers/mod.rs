@@ -27,10 +27,10 @@ pub(crate) use pending_requests::ServerPanelOutcome;
 
 use crate::{
     view::{FrameView, ManagedServerResponse},
-    widgets::{copyable_text_ui, empty_state_ui, paint_severity},
+    widgets::{copyable_text_ui, empty_state_ui, full_width_ui, inset_ui, paint_severity},
 };
 use add::AddServerPage;
-use egui::{CornerRadius, Frame, Label, Margin, RichText, Sense, Ui, Vec2, vec2};
+use egui::{Frame, Label, Margin, RichText, Sense, Ui, Vec2, vec2};
 use pending_requests::{ManagedServersContext, PendingServerRequests, ServerRequestPurpose};
 use server::ServerPage;
 use shared_protocol::{
@@ -169,8 +169,9 @@ impl ManagedServersPanel {
         self.open_page = ManagedServersPage::Server(server);
     }
 
+    /// Opens the page that adds servers, with the text that was typed in it before.
     pub(crate) fn add(&mut self, way: AddServerMethod) {
-        self.add.begin(way);
+        self.add.method = way;
         self.open_page = ManagedServersPage::Add;
     }
 
@@ -205,11 +206,11 @@ impl ManagedServersPanel {
                 self.page.handle_success(&purpose);
                 self.manifest.handle_success(&purpose);
             }
-            ManagedServerResponse::Log(id, part) => self.page.receive_log(&id, part),
-            ManagedServerResponse::Called(tool, result) => self.page.receive_call(&tool, Ok(result)),
-            ManagedServerResponse::Sources(sources) => self.add.receive_sources(sources),
-            ManagedServerResponse::Preview(view) => self.add.receive_preview(view),
-            ManagedServerResponse::Registry(found) => self.add.receive_registry(found),
+            ManagedServerResponse::Log(id, part) => self.page.log.receive(&id, part),
+            ManagedServerResponse::Called(tool, result) => self.page.tools.receive_call(&tool, Ok(result)),
+            ManagedServerResponse::Sources(sources) => self.add.programs.receive_sources(sources),
+            ManagedServerResponse::Preview(view) => self.add.import_form().receive(view),
+            ManagedServerResponse::Registry(found) => self.add.registry.receive(found),
             ManagedServerResponse::Imported(ImportedServers { servers, refused }) => {
                 return self.handle_imported(&servers, refused);
             }
@@ -217,7 +218,7 @@ impl ManagedServersPanel {
                 let name = details.brief.name.clone();
                 self.add = AddServerPage::default();
                 self.open_page = ManagedServersPage::Server(details.brief.id.clone());
-                self.page.expect(&details.brief.id);
+                self.page.new = Some(details.brief.id.clone());
                 self.page.receive(details);
                 let next = "The server is disabled. Check what it runs, then enable it.".to_owned();
                 return ServerPanelOutcome::Notify(format!("Added {name}"), vec![next]);
@@ -241,7 +242,7 @@ impl ManagedServersPanel {
         refused: Vec<(String, String)>,
     ) -> ServerPanelOutcome {
         if let Some(first) = servers.first() {
-            self.page.expect(&first.id);
+            self.page.new = Some(first.id.clone());
             self.open_page = ManagedServersPage::Server(first.id.clone());
             self.add = AddServerPage::default();
         }
@@ -268,7 +269,7 @@ impl ManagedServersPanel {
                 ServerPanelOutcome::Nothing
             }
             ServerRequestPurpose::Call(tool) => {
-                self.page.receive_call(&tool, Err(&refusal));
+                self.page.tools.receive_call(&tool, Err(&refusal));
                 ServerPanelOutcome::Nothing
             }
             ServerRequestPurpose::Delete(_)
@@ -297,30 +298,19 @@ fn notice_ui(ui: &mut Ui, view: &FrameView<'_>, severity: ProblemSeverity, text:
 }
 
 fn box_ui(ui: &mut Ui, view: &FrameView<'_>, content: impl FnOnce(&mut Ui)) {
-    Frame::new()
-        .fill(view.theme.hover)
-        .corner_radius(CornerRadius::same(6))
-        .inner_margin(Margin::symmetric(8, 6))
-        .show(ui, |ui| {
-            ui.set_width(ui.available_width());
-            content(ui);
-        });
+    let frame = Frame::new().fill(view.theme.hover).corner_radius(6).inner_margin(Margin::symmetric(8, 6));
+    full_width_ui(ui, frame, content);
 }
 
 /// Output lines of a program in a monospaced block.
 fn lines_ui(ui: &mut Ui, view: &FrameView<'_>, lines: &[String]) {
-    Frame::new()
-        .fill(view.theme.surface_inset)
-        .corner_radius(CornerRadius::same(4))
-        .inner_margin(Margin::symmetric(8, 4))
-        .show(ui, |ui| {
-            ui.set_width(ui.available_width());
-            ui.spacing_mut().item_spacing.y = 1.0;
-            for line in lines {
-                let text = RichText::new(crate::wording::line(line)).monospace().color(view.theme.text);
-                copyable_text_ui(ui, text);
-            }
-        });
+    inset_ui(ui, view.theme, Margin::symmetric(8, 4), |ui| {
+        ui.spacing_mut().item_spacing.y = 1.0;
+        for line in lines {
+            let text = RichText::new(crate::wording::line(line)).monospace().color(view.theme.text);
+            copyable_text_ui(ui, text);
+        }
+    });
 }
 
 /// The message and hints of a refusal as one text.

@@ -4,7 +4,12 @@ use crate::{
     main_request::MainRequest,
     view::{FrameView, ManagedServerResponse, WindowAction},
 };
-use shared_protocol::{Refusal, decisions::WindowRequest, managed_servers::ServerId, request::Request};
+use shared_protocol::{
+    Refusal,
+    decisions::{SetServerSecret, WindowRequest},
+    managed_servers::{ServerDetails, ServerId, TypedSecret},
+    request::Request,
+};
 use std::{
     cell::{Cell, RefCell},
     collections::BTreeMap,
@@ -88,6 +93,25 @@ impl ManagedServersContext<'_> {
             let response = Box::new(result.map_or_else(ManagedServerResponse::Refused, &respond));
             Some(WindowAction::ManagedServer { request: number, response })
         })));
+    }
+
+    /// Starts, stops, disables or decides about a server.
+    pub(super) fn control<R: Request<Response = ServerDetails>>(
+        &self,
+        server: &ServerId,
+        doing: PendingServerAction,
+        request: R,
+    ) where
+        WindowRequest: From<R::Frame>,
+    {
+        let purpose = ServerRequestPurpose::Server { id: server.clone(), doing };
+        self.send(request, purpose, ManagedServerResponse::Server);
+    }
+
+    pub(super) fn set_server_secret(&self, server: &ServerId, part: &str, secret: TypedSecret) {
+        let decision = SetServerSecret { server: server.clone(), part: part.to_owned(), secret };
+        let purpose = ServerRequestPurpose::Secret { id: Some(server.clone()) };
+        self.send(decision, purpose, ManagedServerResponse::Server);
     }
 }
 

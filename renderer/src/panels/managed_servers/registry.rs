@@ -19,7 +19,6 @@ use shared_protocol::{
     requests::SearchServerRegistry,
 };
 
-/// The maximum number of results shown.
 const MAX_RESULTS: usize = 60;
 
 #[derive(Default)]

@@ -9,7 +9,6 @@ use crate::{
 use egui::{Button, Key, RichText, TextEdit, Ui};
 use shared_protocol::managed_servers::TypedSecret;
 
-/// The maximum length of a secret in characters.
 const MAX_SECRET_CHARS: usize = 16_384;
 
 #[derive(Default)]

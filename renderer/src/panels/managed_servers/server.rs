@@ -4,7 +4,7 @@ use super::{
     box_ui, brief, configuration,
     delete::DeleteServerPrompt,
     describe,
-    form::{self, ServerFormEditor},
+    form::{ServerFormEditor, ServerFormOutcome},
     is_failing, lines_ui,
     log::ServerLogTab,
     notice_ui,
@@ -24,12 +24,9 @@ use crate::{
 use egui::{Button, RichText, Ui, vec2};
 use shared_protocol::{
     Refusal,
-    decisions::{DeleteServer, EnableServer, SetServerSecret, UpdateServer, WindowRequest},
-    managed_servers::{
-        ServerBrief, ServerDetails, ServerId, ServerLogChunk, ServerState, StartPhase, ToolCallResult,
-    },
+    decisions::{DeleteServer, EnableServer, UpdateServer},
+    managed_servers::{ServerBrief, ServerDetails, ServerId, ServerState, StartPhase},
     messages::ProblemSeverity,
-    request::Request,
     requests::{DisableServer, RestartServer, ShowServer, StartServer, StopServer},
     text::count_noun,
 };
@@ -49,12 +46,12 @@ pub(super) struct ServerPage {
     /// The server and stamp of the last request for details.
     last_request: Option<(ServerId, u64)>,
     /// A new server that may not be in the list yet.
-    new: Option<ServerId>,
+    pub(super) new: Option<ServerId>,
     /// The last refused action and its reason.
     refused: Option<(ServerId, String)>,
     tab: ServerTab,
-    tools: ToolList,
-    log: ServerLogTab,
+    pub(super) tools: ToolList,
+    pub(super) log: ServerLogTab,
     secret_field: SecretField,
     deleting: DeleteServerPrompt,
     editing: Option<(ServerId, ServerFormEditor)>,
@@ -70,20 +67,8 @@ impl ServerPage {
         }
     }
 
-    pub(super) fn expect(&mut self, id: &ServerId) {
-        self.new = Some(id.clone());
-    }
-
     pub(super) fn is_new(&self, id: &ServerId) -> bool {
         self.new.as_ref() == Some(id) || self.details.as_ref().is_some_and(|details| details.brief.id == *id)
-    }
-
-    pub(super) fn receive_log(&mut self, id: &ServerId, part: ServerLogChunk) {
-        self.log.receive(id, part);
-    }
-
-    pub(super) fn receive_call(&mut self, tool: &str, result: Result<ToolCallResult, &Refusal>) {
-        self.tools.receive_call(tool, result);
     }
 
     pub(super) fn close_server(&mut self, id: &ServerId) {
@@ -146,20 +131,13 @@ impl ServerPage {
             ui.spacing_mut().item_spacing.y = 5.0;
             self.header_ui(ui, cx, server);
             if let Some((_, form)) = &mut self.editing {
-                return match form.show_ui(
-                    ui,
-                    cx.view,
-                    "Save changes",
-                    cx.is_open(&ServerRequestPurpose::Update(id.clone())),
-                ) {
-                    form::ServerFormOutcome::Nothing => {}
-                    form::ServerFormOutcome::Left => self.editing = None,
-                    form::ServerFormOutcome::Filled(form) => {
-                        let (decision, purpose) = (
-                            UpdateServer { server: id.clone(), form },
-                            ServerRequestPurpose::Update(id.clone()),
-                        );
-                        cx.send(decision, purpose, ManagedServerResponse::Server);
+                let update = ServerRequestPurpose::Update(id.clone());
+                return match form.show_ui(ui, cx.view, "Save changes", cx.is_open(&update)) {
+                    ServerFormOutcome::Nothing => {}
+                    ServerFormOutcome::Left => self.editing = None,
+                    ServerFormOutcome::Filled(form) => {
+                        let decision = UpdateServer { server: id.clone(), form };
+                        cx.send(decision, update, ManagedServerResponse::Server);
                     }
                 };
             }
@@ -214,12 +192,8 @@ impl ServerPage {
                 if server.state.is_connected() {
                     let restart = ui.add_enabled(cx.doing(&server.id).is_none(), Button::new("Restart"));
                     if restart.clicked() {
-                        control(
-                            cx,
-                            &server.id,
-                            PendingServerAction::Starting,
-                            RestartServer { server: server.id.clone() },
-                        );
+                        let restart = RestartServer { server: server.id.clone() };
+                        cx.control(&server.id, PendingServerAction::Starting, restart);
                     }
                 }
                 let details = self.details.as_ref().filter(|details| details.brief.id == server.id);
@@ -261,10 +235,7 @@ impl ServerPage {
                     ui.label("The server cannot start until these secrets are set.");
                     for part in missing {
                         self.secret_field.secret_ui(ui, cx.view, part, false, |secret| {
-                            let part = part.clone();
-                            let decision = SetServerSecret { server: server.id.clone(), part, secret };
-                            let purpose = ServerRequestPurpose::Secret { id: Some(server.id.clone()) };
-                            cx.send(decision, purpose, ManagedServerResponse::Server);
+                            cx.set_server_secret(&server.id, part, secret);
                         });
                     }
                     muted_ui(ui, theme, "Then start the server.");
@@ -278,7 +249,7 @@ impl ServerPage {
                     ));
                     if ui.button("Review tools").clicked() {
                         self.tab = ServerTab::Tools;
-                        self.tools.begin_tool_review();
+                        self.tools.focus_review = true;
                     }
                 });
             }
@@ -344,19 +315,6 @@ fn steps_ui(ui: &mut Ui, view: &FrameView<'_>, now: StartPhase) {
     });
 }
 
-/// Starts, stops or disables a server.
-fn control<R: Request<Response = ServerDetails>>(
-    cx: &ManagedServersContext<'_>,
-    server: &ServerId,
-    doing: PendingServerAction,
-    request: R,
-) where
-    WindowRequest: From<R::Frame>,
-{
-    let purpose = ServerRequestPurpose::Server { id: server.clone(), doing };
-    cx.send(request, purpose, ManagedServerResponse::Server);
-}
-
 /// The switch. Enabling lets a program run, so it is a decision. Main disables the server again when the start fails.
 pub(super) fn switch_ui(ui: &mut Ui, server: &ServerBrief, cx: &ManagedServersContext<'_>) {
     let doing = cx.doing(&server.id);
@@ -379,9 +337,9 @@ pub(super) fn switch_ui(ui: &mut Ui, server: &ServerBrief, cx: &ManagedServersCo
     }
     if on {
         let enable = EnableServer { server: server.id.clone() };
-        control(cx, &server.id, PendingServerAction::Enabling, enable);
+        cx.control(&server.id, PendingServerAction::Enabling, enable);
     } else {
-        control(cx, &server.id, PendingServerAction::Disabling, DisableServer { server: server.id.clone() });
+        cx.control(&server.id, PendingServerAction::Disabling, DisableServer { server: server.id.clone() });
     }
 }
 
@@ -401,8 +359,7 @@ pub(super) fn start_stop_ui(ui: &mut Ui, server: &ServerBrief, named: bool, cx: 
         ServerState::Disabled | ServerState::Stopping => {}
         ServerState::Stopped | ServerState::Error | ServerState::NeedsCredentials { .. } => {
             if ui.add_enabled_ui(is_free, |ui| button(ui, "Start")).inner {
-                control(
-                    cx,
+                cx.control(
                     &server.id,
                     PendingServerAction::Starting,
                     StartServer { server: server.id.clone() },
@@ -411,16 +368,14 @@ pub(super) fn start_stop_ui(ui: &mut Ui, server: &ServerBrief, named: bool, cx: 
         }
         ServerState::Backoff { .. } => {
             if ui.add_enabled_ui(is_free, |ui| button(ui, "Try now")).inner {
-                control(
-                    cx,
+                cx.control(
                     &server.id,
                     PendingServerAction::Starting,
                     RestartServer { server: server.id.clone() },
                 );
             }
             if !named && button(ui, "Stop") {
-                control(
-                    cx,
+                cx.control(
                     &server.id,
                     PendingServerAction::Stopping,
                     StopServer { server: server.id.clone() },
@@ -430,8 +385,7 @@ pub(super) fn start_stop_ui(ui: &mut Ui, server: &ServerBrief, named: bool, cx: 
         // Also during a start, because the start itself may hang.
         ServerState::Starting(_) | ServerState::Running | ServerState::NeedsApproval => {
             if button(ui, "Stop") {
-                control(
-                    cx,
+                cx.control(
                     &server.id,
                     PendingServerAction::Stopping,
                     StopServer { server: server.id.clone() },

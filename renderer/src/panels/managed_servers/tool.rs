@@ -3,21 +3,19 @@
 
 use super::{
     definition_diff::changes_ui,
-    pending_requests::{ManagedServersContext, PendingServerAction, ServerRequestPurpose},
+    form::seconds_ui,
+    pending_requests::{ManagedServersContext, PendingServerAction},
     tool_call::ToolCallForm,
 };
 use crate::{
-    view::{FrameView, ManagedServerResponse},
+    view::FrameView,
     widgets::{
-        body_font, copyable_text_ui, disclosure_ui, focus_ring, muted_ui, named_text_ui, paint_disclosure,
-        paint_line, small_font,
+        body_font, copyable_text_ui, disclosure_ui, focus_ring, inset_ui, muted_ui, named_text_ui,
+        paint_disclosure, paint_line, primary_button, small_font,
     },
     wording::{line, paragraph},
 };
-use egui::{
-    Align2, Button, Color32, CornerRadius, DragValue, Frame, Margin, Rect, RichText, Role, Sense, Ui,
-    WidgetInfo, pos2, vec2,
-};
+use egui::{Align2, Color32, CornerRadius, Margin, Rect, RichText, Role, Sense, Ui, WidgetInfo, pos2, vec2};
 use shared_protocol::{
     decisions::{ApproveTools, SetTool},
     managed_servers::{ServerDetails, ToolApproval, ToolCallPolicy, ToolView},
@@ -87,31 +85,25 @@ pub(super) fn tool_ui(
         }
         let Some(opened) = open else { return };
         let mut again = false;
-        Frame::new()
-            .fill(cx.view.theme.surface_inset)
-            .corner_radius(CornerRadius::same(4))
-            .inner_margin(Margin { left: 12, right: 8, top: 6, bottom: 8 })
-            .show(ui, |ui| {
-                ui.set_width(ui.available_width());
-                ui.spacing_mut().item_spacing.y = 5.0;
-                if is_approved && !is_wide {
-                    ui.horizontal_wrapped(|ui| controls_ui(ui, details, tool, cx));
+        let margin = Margin { left: 12, right: 8, top: 6, bottom: 8 };
+        inset_ui(ui, cx.view.theme, margin, |ui| {
+            ui.spacing_mut().item_spacing.y = 5.0;
+            if is_approved && !is_wide {
+                ui.horizontal_wrapped(|ui| controls_ui(ui, details, tool, cx));
+            }
+            if let ToolApproval::Changed(changes) = &tool.approval {
+                ui.label("This definition differs from the approved one. The tool is hidden from agents.");
+                changes_ui(ui, cx.view, changes);
+            }
+            definition_ui(ui, cx.view, details, tool);
+            if is_approved {
+                times_ui(ui, cx, details, tool, &mut opened.times);
+                if tool.enabled {
+                    opened.call_form.show_ui(ui, cx, tool);
                 }
-                if let ToolApproval::Changed(changes) = &tool.approval {
-                    ui.label(
-                        "This definition differs from the approved one. The tool is hidden from agents.",
-                    );
-                    changes_ui(ui, cx.view, changes);
-                }
-                definition_ui(ui, cx.view, details, tool);
-                if is_approved {
-                    times_ui(ui, cx, details, tool, &mut opened.times);
-                    if tool.enabled {
-                        opened.call_form.show_ui(ui, cx, tool);
-                    }
-                }
-                again = decide_ui(ui, cx, details, tool, opened.opened_definition == pin(tool));
-            });
+            }
+            again = decide_ui(ui, cx, details, tool, opened.opened_definition == pin(tool));
+        });
         if again {
             opened.opened_definition = pin(tool);
         }
@@ -175,18 +167,8 @@ fn controls_ui(ui: &mut Ui, details: &ServerDetails, tool: &ToolView, cx: &Manag
     let switch = ui.checkbox(&mut enabled, RichText::new("Offered").small());
     switch.accessible_name(format!("{name} offered to agents"));
     if (enabled, policy) != (tool.enabled, tool.policy) {
-        let server = details.brief.id.clone();
-        let purpose =
-            ServerRequestPurpose::Server { id: server.clone(), doing: PendingServerAction::Deciding };
-        let decision = SetTool {
-            server,
-            tool: tool.name.clone(),
-            enabled,
-            policy,
-            idle_ms: tool.idle_ms,
-            total_ms: tool.total_ms,
-        };
-        cx.send(decision, purpose, ManagedServerResponse::Server);
+        let times = (tool.idle_ms, tool.total_ms);
+        set_tool(cx, details, tool, (enabled, policy), times);
     }
 }
 
@@ -205,13 +187,7 @@ fn times_ui(
     let mut decided = None;
     ui.horizontal_wrapped(|ui| {
         for (name, milliseconds) in [("Call idle timeout", &mut set.0), ("Call total timeout", &mut set.1)] {
-            let mut seconds = *milliseconds as f64 / 1000.0;
-            let drag = DragValue::new(&mut seconds).range(0.1..=86_400.0).suffix(" s").max_decimals(1);
-            let field = ui.add(drag);
-            if field.changed() {
-                *milliseconds = (seconds * 1000.0).round() as u64;
-            }
-            field.accessible_name(format!("{name}, {}", line(&tool.name)));
+            seconds_ui(ui, milliseconds).accessible_name(format!("{name}, {}", line(&tool.name)));
             muted_ui(ui, cx.view.theme, name);
         }
         if *set != kept && ui.button("Save timeouts").clicked() {
@@ -221,16 +197,22 @@ fn times_ui(
             decided = Some((None, None));
         }
     });
-    if let Some((idle_ms, total_ms)) = decided {
+    if let Some(decided) = decided {
         *times = None;
-        let server = details.brief.id.clone();
-        let purpose =
-            ServerRequestPurpose::Server { id: server.clone(), doing: PendingServerAction::Deciding };
-        let (enabled, policy) = (tool.enabled, tool.policy);
-        let tool = tool.name.clone();
-        let decision = SetTool { server, tool, enabled, policy, idle_ms, total_ms };
-        cx.send(decision, purpose, ManagedServerResponse::Server);
+        set_tool(cx, details, tool, (tool.enabled, tool.policy), decided);
     }
+}
+
+fn set_tool(
+    cx: &ManagedServersContext<'_>,
+    details: &ServerDetails,
+    tool: &ToolView,
+    (enabled, policy): (bool, ToolCallPolicy),
+    (idle_ms, total_ms): (Option<u64>, Option<u64>),
+) {
+    let (server, tool) = (details.brief.id.clone(), tool.name.clone());
+    let decision = SetTool { server, tool, enabled, policy, idle_ms, total_ms };
+    cx.control(&details.brief.id, PendingServerAction::Deciding, decision);
 }
 
 pub(super) fn policy_ui(ui: &mut Ui, tool: &str, policy: &mut ToolCallPolicy) {
@@ -327,14 +309,12 @@ fn decide_ui(
     tool: &ToolView,
     is_as_seen: bool,
 ) -> bool {
-    let theme = cx.view.theme;
     let server = details.brief.id.clone();
-    let purpose = ServerRequestPurpose::Server { id: server.clone(), doing: PendingServerAction::Deciding };
     if tool.approval == ToolApproval::Approved {
         let withdraw = ui.button("Withdraw approval");
         if withdraw.on_hover_text("Hides the tool from agents until it is approved again").clicked() {
             let withdraw = WithdrawTool { server, tool: tool.name.clone() };
-            cx.send(withdraw, purpose, ManagedServerResponse::Server);
+            cx.control(&details.brief.id, PendingServerAction::Deciding, withdraw);
         }
         return false;
     }
@@ -342,15 +322,14 @@ fn decide_ui(
         ui.label("The definition changed while you were reviewing it.");
         return ui.button("I have reviewed the new version").clicked();
     }
-    let text = RichText::new("Approve tool").color(theme.accent_text);
     let is_free = cx.doing(&server).is_none();
-    let approve = ui.add_enabled(is_free, Button::new(text).fill(theme.accent));
+    let approve = ui.add_enabled(is_free, primary_button(cx.view.theme, "Approve tool"));
     let approve = approve.on_hover_text(
         "Offers exactly this definition to agents. Each call asks first unless you change the policy",
     );
     if approve.accessible_name(format!("Approve {}", line(&tool.name))).clicked() {
         let tools = vec![pin(tool)];
-        cx.send(ApproveTools { server, tools }, purpose, ManagedServerResponse::Server);
+        cx.control(&details.brief.id, PendingServerAction::Deciding, ApproveTools { server, tools });
     }
     false
 }

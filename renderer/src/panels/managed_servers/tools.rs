@@ -2,12 +2,11 @@
 
 use super::{
     box_ui,
-    pending_requests::{ManagedServersContext, PendingServerAction, ServerRequestPurpose},
+    pending_requests::{ManagedServersContext, PendingServerAction},
     tool,
 };
 use crate::{
     picker::rank,
-    view::ManagedServerResponse,
     widgets::{muted_ui, primary_button, search_field_ui},
 };
 use egui::{RichText, Ui};
@@ -20,7 +19,6 @@ use shared_protocol::{
 
 /// The search field appears above this number of tools.
 const SEARCH_THRESHOLD: usize = 8;
-/// The maximum number of new tools per review.
 const MAX_TOOLS_PER_REVIEW: usize = 50;
 
 #[derive(Default)]
@@ -31,14 +29,10 @@ pub(super) struct ToolList {
     /// The new tools under review, each with the hash of the definition shown.
     look: Option<Vec<(String, String)>>,
     /// Starts the review when the tools are loaded.
-    focus_review: bool,
+    pub(super) focus_review: bool,
 }
 
 impl ToolList {
-    pub(super) fn begin_tool_review(&mut self) {
-        self.focus_review = true;
-    }
-
     pub(super) fn receive_call(&mut self, tool: &str, result: Result<ToolCallResult, &Refusal>) {
         if let Some(open) = self.open.as_mut().filter(|open| open.exposed == tool) {
             open.call_form.receive(result);
@@ -134,9 +128,7 @@ impl ToolList {
         if !shown.is_empty() && ui.add_enabled(is_free, button).clicked() {
             let server = details.brief.id.clone();
             let tools = shown.iter().map(|tool| tool::pin(tool)).collect();
-            let purpose =
-                ServerRequestPurpose::Server { id: server.clone(), doing: PendingServerAction::Deciding };
-            cx.send(ApproveTools { server, tools }, purpose, ManagedServerResponse::Server);
+            cx.control(&details.brief.id, PendingServerAction::Deciding, ApproveTools { server, tools });
             is_left = true;
         }
         if !is_left && !shown.is_empty() {

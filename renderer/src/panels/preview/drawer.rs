@@ -14,7 +14,6 @@ use shared_protocol::{
     preview_wire::PreviewMode,
 };
 
-/// The maximum number of overrides listed.
 const MAX_OVERRIDE_ROWS: usize = 500;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,12 +30,8 @@ pub(super) struct PreviewDrawer {
 
 impl PreviewPanel {
     pub(super) fn below_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, session: &PreviewSessionView) {
-        let frame = Frame::new().fill(view.theme.surface_panel).inner_margin(Margin {
-            left: 10,
-            right: 8,
-            top: 6,
-            bottom: 6,
-        });
+        let margin = Margin { left: 10, right: 8, top: 6, bottom: 6 };
+        let frame = Frame::new().fill(view.theme.surface_panel).inner_margin(margin);
         if let Some(shows) = self.below.shows {
             let height = (ui.available_height() * 0.3).clamp(80.0, 180.0);
             Panel::bottom("below the preview").frame(frame).exact_size(height).show(ui, |ui| match shows {
@@ -95,10 +90,6 @@ fn row_ui(ui: &mut Ui, view: &FrameView<'_>, what: &str, place: &str) -> egui::R
         });
     });
     row.response.interact(Sense::click())
-}
-
-pub(super) fn overrides_count(view: &FrameView<'_>) -> usize {
-    view.snapshot.overrides().count()
 }
 
 /// All overrides of the workspace, orphaned ones first.

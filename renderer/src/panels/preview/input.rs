@@ -10,7 +10,6 @@ use shared_protocol::{
     preview_wire::{MAX_INPUT_EVENTS, PreviewEditKey, PreviewInputEvent, PreviewMode},
 };
 
-/// The pointer state between frames.
 #[derive(Debug, Default)]
 pub(super) struct PagePointer {
     /// The pointer was over the page.

@@ -1,7 +1,6 @@
 //! The log of the selected session, loaded incrementally.
 
 use crate::{
-    main_request::MainRequest,
     view::{FrameView, WindowAction},
     widgets::{muted_ui, paint_line, small_font},
 };
@@ -53,9 +52,8 @@ impl PreviewLog {
             (self.is_waiting, self.requested_lines) = (true, session.logged);
             let after = self.lines.last().map_or(0, |line| line.number);
             let (id, read) = (session.id, ReadPreviewLog { session: session.id, after });
-            view.act(WindowAction::Request(MainRequest::new(read, move |result| {
-                Some(WindowAction::PreviewLogRead(id, result))
-            })));
+            let then = move |result| WindowAction::PreviewLogRead(id, result);
+            view.act(WindowAction::request_result(read, then));
         }
         if self.lines.is_empty() {
             muted_ui(ui, view.theme, "No log lines yet.");

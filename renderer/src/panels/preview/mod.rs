@@ -43,7 +43,6 @@ pub(crate) struct PreviewPanel {
     default_settings: Option<PreviewDisplaySettings>,
     /// The space for a page when one was last drawn.
     room: Vec2,
-    /// The screen last requested for each session.
     screens_asked: BTreeMap<PreviewId, PreviewScreen>,
     /// A better fitting screen, and the time since it fits better.
     better_screen: Option<(PreviewId, PreviewScreen, f64)>,

@@ -2,12 +2,10 @@
 
 use crate::{
     view::{FrameView, WindowAction},
-    widgets::muted_ui,
+    widgets::{full_width_ui, inset_ui, muted_ui, primary_button},
     wording::unix_millis,
 };
-use egui::{
-    Align, Button, Frame, Label, Layout, Margin, Rect, RichText, Spinner, Stroke, Ui, UiBuilder, Vec2, vec2,
-};
+use egui::{Align, Frame, Label, Layout, Rect, RichText, Spinner, Stroke, Ui, UiBuilder, Vec2, vec2};
 use shared_protocol::{
     preview_sessions::{PreviewFailure, PreviewSessionStatus, PreviewSessionView},
     requests::RestartPreview,
@@ -68,16 +66,12 @@ fn failed_ui(
         }
         let last = failed.detail.len().saturating_sub(4);
         if !failed.detail.is_empty() {
-            Frame::new().fill(theme.surface_inset).inner_margin(Margin::same(6)).corner_radius(4).show(
-                ui,
-                |ui| {
-                    ui.set_width(ui.available_width());
-                    for line in failed.detail.get(last..).unwrap_or_default() {
-                        let text = RichText::new(line).small().monospace().color(theme.text_muted);
-                        ui.add(Label::new(text).truncate());
-                    }
-                },
-            );
+            inset_ui(ui, theme, 6, |ui| {
+                for line in failed.detail.get(last..).unwrap_or_default() {
+                    let text = RichText::new(line).small().monospace().color(theme.text_muted);
+                    ui.add(Label::new(text).truncate());
+                }
+            });
         }
         ui.add_space(2.0);
         ui.horizontal(|ui| {
@@ -92,8 +86,7 @@ fn failed_ui(
 }
 
 fn start_button_ui(ui: &mut Ui, view: &FrameView<'_>, session: &PreviewSessionView, word: &str) {
-    let text = RichText::new(word).color(view.theme.accent_text);
-    let button = Button::new(text).fill(view.theme.accent).min_size(vec2(88.0, 28.0));
+    let button = primary_button(view.theme, word).min_size(vec2(88.0, 28.0));
     if ui.add(button).accessible_name(format!("{word} the preview")).clicked() {
         view.act(WindowAction::request(RestartPreview { session: session.id }));
     }
@@ -105,13 +98,7 @@ fn card_ui(ui: &mut Ui, view: &FrameView<'_>, rect: Rect, height: f32, content: 
     let middle = rect.intersect(ui.clip_rect()).center();
     let room = Rect::from_center_size(middle, Vec2::new(width, height));
     let mut child = ui.new_child(UiBuilder::new().max_rect(room).layout(Layout::top_down(Align::Min)));
-    Frame::new()
-        .fill(view.theme.surface_raised)
-        .stroke(Stroke::new(1.0, view.theme.border))
-        .corner_radius(8)
-        .inner_margin(Margin::same(14))
-        .show(&mut child, |ui| {
-            ui.set_width(ui.available_width());
-            content(ui);
-        });
+    let edge = Stroke::new(1.0, view.theme.border);
+    let frame = Frame::new().fill(view.theme.surface_raised).stroke(edge).corner_radius(8).inner_margin(14);
+    full_width_ui(&mut child, frame, content);
 }

@@ -6,8 +6,9 @@ use crate::{
     features::inspector::paint_combo_arrow,
     preview_display::{PreviewDevice, PreviewZoom, routes},
     view::{ActionQueue, FrameView, WindowAction},
+    widgets::toolbar_gap_ui,
 };
-use egui::{Button, ComboBox, Frame, Margin, RichText, Sense, Ui, vec2};
+use egui::{Button, ComboBox, Frame, Margin, RichText, Ui, vec2};
 use shared_protocol::{
     preview_sessions::{PreviewSessionStatus, PreviewSessionView},
     preview_wire::PreviewMode,
@@ -24,13 +25,13 @@ impl PreviewPanel {
             ui.spacing_mut().interact_size.y = 24.0;
             ui.horizontal_wrapped(|ui| {
                 modes_ui(ui, session, view.actions);
-                gap_ui(ui, view);
+                toolbar_gap_ui(ui, view.theme, 7.0);
                 page_ui(ui, view, session);
                 self.device_ui(ui, session);
             });
             ui.horizontal_wrapped(|ui| {
                 ends_ui(ui, session, view.actions);
-                gap_ui(ui, view);
+                toolbar_gap_ui(ui, view.theme, 7.0);
                 self.openers_ui(ui, view, session);
             });
         });
@@ -79,7 +80,7 @@ impl PreviewPanel {
             0 => word.to_owned(),
             count => format!("{word} ({count})"),
         };
-        let overrides = super::drawer::overrides_count(view);
+        let overrides = view.snapshot.overrides().count();
         for (shows, text) in [
             (PreviewDrawerTab::Overrides, words("Overrides", overrides)),
             (PreviewDrawerTab::Problems, words("Problems", problems)),
@@ -149,10 +150,4 @@ fn ends_ui(ui: &mut Ui, session: &PreviewSessionView, actions: &ActionQueue) {
     if stop.on_hover_text("Stops the process and keeps the session").clicked() {
         actions.push(WindowAction::request(StopPreview { session: session.id }));
     }
-}
-
-fn gap_ui(ui: &mut Ui, view: &FrameView<'_>) {
-    let (rect, _) = ui.allocate_exact_size(vec2(7.0, 24.0), Sense::hover());
-    let line = egui::Stroke::new(1.0, view.theme.border);
-    ui.painter().vline(rect.center().x, rect.shrink(4.0).y_range(), line);
 }

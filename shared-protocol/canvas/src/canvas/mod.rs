@@ -59,7 +59,6 @@ pub struct Canvas {
     standings: Option<BoardDeployStatus>,
     proposal: Option<CanvasProposal>,
     shown_page: Option<NodeId>,
-    /// The user actions of this frame.
     events: Vec<CanvasEvent>,
 }
 
@@ -142,7 +141,6 @@ impl Canvas {
         }
     }
 
-    /// Zooms around the middle of the view.
     pub fn zoom_by(&mut self, factor: f32) {
         let view = self.view.unwrap_or(Rect::ZERO);
         self.animate_to(zoomed_at(self.destination(), factor, view.center(), view));
@@ -190,7 +188,6 @@ impl Canvas {
         self.shown_page = page;
     }
 
-    /// Sets the proposal to draw over the board.
     pub fn set_proposal(&mut self, proposal: Option<CanvasProposal>) {
         self.proposal = proposal;
     }

@@ -3,7 +3,7 @@
 use super::{BoardPainter, DrawCache, deploy_signs, node, note};
 use crate::{
     BoardScene,
-    index::{DrawnNodeKind, IndexedNode},
+    index::{BoardIndex, DrawnNodeKind, IndexedNode},
     text::{TextRole, TextSpec},
     theme::{WorkbenchTheme, mix, size},
 };
@@ -74,16 +74,26 @@ pub(super) fn container_fill(theme: &WorkbenchTheme, slot: &IndexedNode) -> Colo
 }
 
 fn fill(pen: &BoardPainter<'_>, slot: &IndexedNode) -> Color32 {
-    let theme = pen.scene.theme;
-    let colour = match slot.kind {
-        DrawnNodeKind::Note => note_colour(pen.scene, slot),
-        _ => theme.block(slot.accent),
-    };
-    if pen.is_faint(slot.id) { mix(theme.canvas, colour, 0.35) } else { colour }
+    let colour = card_colour(pen.scene, slot);
+    if pen.is_faint(slot.id) { mix(pen.scene.theme.canvas, colour, 0.35) } else { colour }
+}
+
+/// Returns the containers of a board from the outside in.
+pub(super) fn containers(index: &BoardIndex) -> Vec<&IndexedNode> {
+    let mut containers: Vec<_> = index.nodes().filter(|slot| slot.kind == DrawnNodeKind::Container).collect();
+    containers.sort_unstable_by_key(|slot| (slot.depth, slot.id));
+    containers
+}
+
+pub(super) fn card_colour(scene: &BoardScene<'_>, slot: &IndexedNode) -> Color32 {
+    match slot.kind {
+        DrawnNodeKind::Note => note_colour(scene, slot),
+        _ => scene.theme.block(slot.accent),
+    }
 }
 
 /// Returns the paper colour of a note; free text has none and is light grey.
-pub(super) fn note_colour(scene: &BoardScene<'_>, slot: &IndexedNode) -> Color32 {
+fn note_colour(scene: &BoardScene<'_>, slot: &IndexedNode) -> Color32 {
     let tone = scene.snapshot.node(slot.id).and_then(|node| note::face(scene.snapshot, node).tone);
     tone.map_or_else(
         || mix(scene.theme.canvas, scene.theme.text, 0.12),

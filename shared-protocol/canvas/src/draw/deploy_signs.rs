@@ -62,7 +62,6 @@ pub(super) fn draw(pen: &BoardPainter<'_>, store: &mut DrawCache, slot: &Indexed
     }
 }
 
-/// The screen positions of a node's signs.
 struct DeploySignPositions {
     planned: Pos2,
     drifted: Pos2,

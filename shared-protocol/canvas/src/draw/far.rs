@@ -1,20 +1,19 @@
 //! The whole board zoomed out: one mesh in board units, rebuilt when the board changes and transformed to the camera in
 //! each frame.
 
-use super::{BoardPainter, DrawCache, blocks, blocks::note_colour};
+use super::{BoardPainter, DrawCache, blocks};
 use crate::{
     BoardScene,
     batch::quad,
     camera::rect_of,
     index::{BoardIndex, DrawnNodeKind},
 };
-use egui::{Color32, Mesh, Pos2, Rect, Shape, Stroke, StrokeKind, epaint::Vertex, pos2, vec2};
+use egui::{Color32, Mesh, Rect, Shape, Stroke, StrokeKind, epaint::Vertex, pos2, vec2};
 use shared_protocol::{ElementId, NodeId};
 use std::sync::Arc;
 
 /// The maximum number of edges to draw; more would dominate the mesh and be thinner than a pixel.
 const MAX_DRAWN_EDGES: usize = 6_000;
-/// The maximum number of selected nodes to outline.
 const MAX_OUTLINED_NODES: usize = 2_000;
 
 #[derive(Default)]
@@ -36,28 +35,22 @@ impl ZoomedOutMesh {
         }
         self.made_for = wanted;
         self.board.clear();
-        let mut containers: Vec<_> =
-            index.nodes().filter(|slot| slot.kind == DrawnNodeKind::Container).collect();
-        containers.sort_unstable_by_key(|slot| (slot.depth, slot.id));
+        let containers = blocks::containers(index);
         self.landmarks.clear();
         self.landmarks.extend(containers.iter().filter(|slot| slot.depth == 0).map(|slot| slot.id));
         for slot in containers {
             let rect = rect_of(slot.area);
-            block(&mut self.board, rect, blocks::container_line(theme, slot));
-            block(&mut self.board, rect.shrink(10.0), blocks::container_fill(theme, slot));
+            quad(&mut self.board, rect, blocks::container_line(theme, slot));
+            quad(&mut self.board, rect.shrink(10.0), blocks::container_fill(theme, slot));
         }
         if index.edges().nth(MAX_DRAWN_EDGES).is_none() {
             let colour = theme.edge.gamma_multiply(0.55);
             for [a, b] in index.edges().flat_map(|slot| slot.route.segments().collect::<Vec<_>>()) {
-                block(&mut self.board, Rect::from_two_pos(a, b).expand(4.0), colour);
+                quad(&mut self.board, Rect::from_two_pos(a, b).expand(4.0), colour);
             }
         }
         for slot in index.nodes().filter(|slot| slot.kind != DrawnNodeKind::Container) {
-            let colour = match slot.kind {
-                DrawnNodeKind::Note => note_colour(scene, slot),
-                _ => theme.block(slot.accent),
-            };
-            block(&mut self.board, rect_of(slot.area), colour);
+            quad(&mut self.board, rect_of(slot.area), blocks::card_colour(scene, slot));
         }
     }
 
@@ -75,11 +68,6 @@ impl ZoomedOutMesh {
         }));
         Shape::Mesh(Arc::clone(&self.mesh))
     }
-}
-
-fn block(mesh: &mut Mesh, rect: Rect, colour: Color32) {
-    let corners: [Pos2; 4] = [rect.left_top(), rect.right_top(), rect.right_bottom(), rect.left_bottom()];
-    quad(mesh, corners, colour);
 }
 
 pub(super) fn draw(pen: &BoardPainter<'_>, store: &mut DrawCache) {

@@ -105,35 +105,26 @@ fn lay_out(bounds: Placement, view: Rect) -> MinimapPlacement {
 fn mesh(index: &BoardIndex, scene: &BoardScene<'_>, place: MinimapPlacement) -> Mesh {
     let theme = scene.theme;
     let mut mesh = Mesh::default();
-    let mut block = |rect: Rect, colour| {
-        let corners = [rect.left_top(), rect.right_top(), rect.right_bottom(), rect.left_bottom()];
-        quad(&mut mesh, corners, colour);
-    };
-    let mut containers: Vec<_> = index.nodes().filter(|slot| slot.kind == DrawnNodeKind::Container).collect();
-    containers.sort_unstable_by_key(|slot| (slot.depth, slot.id));
-    for slot in containers {
+    for slot in blocks::containers(index) {
         let rect = place.rect(rect_of(slot.area));
         if rect.width().min(rect.height()) >= DOT_SIDE * 2.0 {
-            block(rect, blocks::container_line(theme, slot));
-            block(rect.shrink(0.75), blocks::container_fill(theme, slot));
+            quad(&mut mesh, rect, blocks::container_line(theme, slot));
+            quad(&mut mesh, rect.shrink(0.75), blocks::container_fill(theme, slot));
         }
     }
     let dot = if index.nodes().nth(MANY_NODES).is_some() { DOT_SIDE * 2.0 } else { DOT_SIDE };
     let mut dots = HashSet::new();
     for slot in index.nodes().filter(|slot| slot.kind != DrawnNodeKind::Container) {
         let rect = place.rect(rect_of(slot.area));
-        let colour = match slot.kind {
-            DrawnNodeKind::Note => blocks::note_colour(scene, slot),
-            _ => theme.block(slot.accent),
-        };
+        let colour = blocks::card_colour(scene, slot);
         if rect.width().min(rect.height()) >= dot {
-            block(rect, colour);
+            quad(&mut mesh, rect, colour);
             continue;
         }
         let cell = ((rect.center().x / dot) as i32, (rect.center().y / dot) as i32);
         if dots.insert(cell) {
             let corner = pos2(cell.0 as f32 * dot, cell.1 as f32 * dot);
-            block(Rect::from_min_size(corner, Vec2::splat(dot - 0.5)), colour);
+            quad(&mut mesh, Rect::from_min_size(corner, Vec2::splat(dot - 0.5)), colour);
         }
     }
     mesh

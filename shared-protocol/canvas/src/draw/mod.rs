@@ -73,7 +73,6 @@ pub(crate) struct ElementHighlights<'a> {
     /// The deployment status of the nodes, if there is any.
     pub(crate) standings: Option<&'a BoardDeployStatus>,
     pub(crate) shown_page: Option<NodeId>,
-    /// The angle of animated signs.
     pub(crate) turn: f32,
 }
 
@@ -135,7 +134,6 @@ impl<'a> BoardPainter<'a> {
     }
 }
 
-/// Draws all visible elements.
 pub(crate) fn draw(pen: &BoardPainter<'_>, store: &mut DrawCache) {
     background::draw(pen, &mut store.blocks);
     store.nodes.clear();

@@ -83,7 +83,6 @@ pub(super) fn draw(pen: &BoardPainter<'_>, store: &mut DrawCache, slot: &Indexed
     node::draw_badge(pen, slot, rect);
 }
 
-/// Draws the folded lower right corner.
 fn draw_fold(painter: &egui::Painter, rect: Rect, fold: f32, colour: Color32) {
     if fold >= 3.0 {
         let (x, y) = (rect.right(), rect.bottom());

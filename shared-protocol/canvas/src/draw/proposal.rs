@@ -19,7 +19,6 @@ use signs::{draw_badge, notes};
 
 const DASH: (f32, f32) = (6.0, 4.0);
 const FAINT_OPACITY: f32 = 0.5;
-/// The minimum length of a move's arrow.
 const MIN_ARROW_LENGTH: f32 = 18.0;
 
 pub(crate) fn draw(pen: &BoardPainter<'_>, store: &mut DrawCache, shown: &CanvasProposal) {

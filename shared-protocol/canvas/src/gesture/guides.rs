@@ -5,7 +5,6 @@ use shared_protocol::{NodeId, Placement};
 
 const SNAP_DISTANCE_POINTS: f32 = 6.0;
 const NEIGHBOUR_DISTANCE_POINTS: f32 = 700.0;
-/// The maximum number of neighbours to compare.
 const MAX_NEIGHBOURS: usize = 200;
 
 /// A line to draw; a `level` guide is horizontal.

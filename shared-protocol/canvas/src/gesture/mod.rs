@@ -106,7 +106,6 @@ impl Gesture {
         }
     }
 
-    /// Returns the alignment guides of the moved nodes.
     pub(crate) fn guides(&self) -> &[guides::SnapGuide] {
         match self {
             Self::Move(moving) => moving.guides(),

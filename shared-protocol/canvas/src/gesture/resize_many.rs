@@ -14,7 +14,6 @@ use crate::{
 use egui::{CursorIcon, Modifiers, Pos2};
 use shared_protocol::{Command, NodeId, NodeRef, Placement, command::PlaceNode};
 
-/// The maximum number of nodes to resize together.
 const MAX_RESIZED_NODES: usize = 200;
 
 /// Returns the area with handles, if several nodes are selected and one of them can be resized.

@@ -26,8 +26,8 @@ impl<'s> MappingFields<'s> {
                 entries: entries.iter().collect(),
                 requested_keys: Vec::new(),
             }),
-            other => {
-                findings.add(source.place, format!("found {} for {what}", other.kind()), "a mapping");
+            _ => {
+                findings.add_mismatch(source, what, "a mapping");
                 None
             }
         }
@@ -79,7 +79,7 @@ pub(super) fn display_text<'s>(
     findings: &mut ProblemCollector<'_>,
 ) -> Option<&'s str> {
     let SourceValue::Text(text) = &source.data else {
-        findings.add(source.place, format!("found {} for {what}", source.data.kind()), "a string");
+        findings.add_mismatch(source, what, "a string");
         return None;
     };
     check_text(text, source.place, what, findings).then_some(text)

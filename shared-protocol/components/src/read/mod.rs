@@ -127,7 +127,7 @@ fn id(source: &SourceNode, findings: &mut ProblemCollector<'_>) -> Option<String
 
 fn tags(source: &SourceNode, findings: &mut ProblemCollector<'_>) -> Vec<String> {
     let SourceValue::List(items) = &source.data else {
-        findings.add(source.place, format!("found {} for `tags`", source.data.kind()), "a list of strings");
+        findings.add_mismatch(source, "`tags`", "a list of strings");
         return Vec::new();
     };
     items.iter().filter_map(|item| display_text(item, "a tag", findings).map(str::to_owned)).collect()

@@ -24,11 +24,7 @@ const CONTROLS: &[(&str, &[&str])] = &[
 
 pub(super) fn props(source: &SourceNode, findings: &mut ProblemCollector<'_>) -> Vec<ComponentProp> {
     let SourceValue::Map(entries) = &source.data else {
-        findings.add(
-            source.place,
-            format!("found {} for `props`", source.data.kind()),
-            "a mapping of names to props",
-        );
+        findings.add_mismatch(source, "`props`", "a mapping of names to props");
         return Vec::new();
     };
     if entries.len() > MAX_PROPS {
@@ -75,7 +71,7 @@ fn prop(
     let order = fields.take_field("order").and_then(|source| match source.data {
         SourceValue::Number(order) => Some(order),
         _ => {
-            findings.add(source.place, format!("found {} for `order`", source.data.kind()), "a number");
+            findings.add_mismatch(source, "`order`", "a number");
             None
         }
     });
@@ -87,19 +83,13 @@ fn prop(
         }
         (None, Some(source)) => exposure_of(source, findings)?,
         (None, None) => {
-            findings.add(
-                place,
-                format!("the prop `{name}` has neither `control` nor `exposure`"),
-                "one of them",
-            );
+            let message = format!("the prop `{name}` has neither `control` nor `exposure`");
+            findings.add(place, message, "one of them");
             return None;
         }
         (Some(_), Some(source)) => {
-            findings.add(
-                source.place,
-                "the prop has both `control` and `exposure`",
-                "only `control`, which makes it editable",
-            );
+            let message = "the prop has both `control` and `exposure`";
+            findings.add(source.place, message, "only `control`, which makes it editable");
             return None;
         }
     };
@@ -133,7 +123,7 @@ fn control_of(source: &SourceNode, findings: &mut ProblemCollector<'_>) -> Optio
         return None;
     }
     let SourceValue::Map(entries) = &source.data else {
-        findings.add(source.place, format!("found {} for `control`", source.data.kind()), one_of);
+        findings.add_mismatch(source, "`control`", one_of);
         return None;
     };
     let kind = entries.iter().find(|(key, _)| key.text == "kind").map(|(_, value)| value);
@@ -214,8 +204,8 @@ fn options(
                 fields.finish("an option", findings);
                 option
             }
-            other => {
-                findings.add(item.place, format!("found {} for an option", other.kind()), expected);
+            _ => {
+                findings.add_mismatch(item, "an option", expected);
                 return None;
             }
         });
@@ -243,8 +233,8 @@ fn exposure_of(source: &SourceNode, findings: &mut ProblemCollector<'_>) -> Opti
             fields.finish("`exposure`", findings);
             source.to_json()
         }
-        other => {
-            findings.add(source.place, format!("found {} for `exposure`", other.kind()), expected);
+        _ => {
+            findings.add_mismatch(source, "`exposure`", expected);
             return None;
         }
     };
@@ -307,11 +297,7 @@ fn check_value(prop: &ComponentProp, source: &SourceNode, findings: &mut Problem
         (ControlDefinition::Slot { .. }, _) => "no value; fill the slot with instances".to_owned(),
         (ControlDefinition::Json, _) => return true,
     };
-    findings.add(
-        source.place,
-        format!("found {} for the prop `{}`", source.data.kind(), prop.name),
-        expected,
-    );
+    findings.add_mismatch(source, &format!("the prop `{}`", prop.name), expected);
     false
 }
 
@@ -321,11 +307,7 @@ pub(super) fn variants(
     findings: &mut ProblemCollector<'_>,
 ) -> Vec<ComponentVariant> {
     let SourceValue::List(items) = &source.data else {
-        findings.add(
-            source.place,
-            format!("found {} for `variants`", source.data.kind()),
-            "a list of { id, title, props }",
-        );
+        findings.add_mismatch(source, "`variants`", "a list of { id, title, props }");
         return Vec::new();
     };
     if items.len() > MAX_VARIANTS {
@@ -373,11 +355,7 @@ fn variant(
     let mut values = Map::new();
     if let Some(set) = set {
         let SourceValue::Map(entries) = &set.data else {
-            findings.add(
-                set.place,
-                format!("found {} for `props`", set.data.kind()),
-                "a mapping of props to values",
-            );
+            findings.add_mismatch(set, "`props`", "a mapping of props to values");
             return None;
         };
         let names: Vec<&str> = props.iter().map(|prop| prop.name.as_str()).collect();

@@ -100,12 +100,8 @@ impl ViewReader<'_, '_> {
                 }
                 nodes
             }
-            other => {
-                self.findings.add(
-                    source.place,
-                    format!("found {} for `{key}`", other.kind()),
-                    "a list of nodes",
-                );
+            _ => {
+                self.findings.add_mismatch(source, &format!("`{key}`"), "a list of nodes");
                 Vec::new()
             }
         }
@@ -221,11 +217,7 @@ impl ViewReader<'_, '_> {
         let mut props = Vec::new();
         if let Some(source) = fields.take_field("props") {
             let SourceValue::Map(entries) = &source.data else {
-                self.findings.add(
-                    source.place,
-                    format!("found {} for `props`", source.data.kind()),
-                    "a mapping",
-                );
+                self.findings.add_mismatch(source, "`props`", "a mapping");
                 return None;
             };
             for (key, value) in entries {
@@ -235,8 +227,7 @@ impl ViewReader<'_, '_> {
         let mut slots = Vec::new();
         if let Some(source) = fields.take_field("slots") {
             let SourceValue::Map(entries) = &source.data else {
-                let message = format!("found {} for `slots`", source.data.kind());
-                self.findings.add(source.place, message, "a mapping of slots to lists of nodes");
+                self.findings.add_mismatch(source, "`slots`", "a mapping of slots to lists of nodes");
                 return None;
             };
             for (key, value) in entries {
@@ -356,7 +347,7 @@ impl ViewReader<'_, '_> {
     fn style(&mut self, source: &SourceNode) -> StyleSheet {
         let mut sheet = StyleSheet { fixed: Style::default(), computed: Vec::new() };
         let SourceValue::Map(entries) = &source.data else {
-            self.findings.add(source.place, format!("found {} for `style`", source.data.kind()), "a mapping");
+            self.findings.add_mismatch(source, "`style`", "a mapping");
             return sheet;
         };
         for (key, value) in entries {

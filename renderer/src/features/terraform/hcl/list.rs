@@ -4,7 +4,7 @@ use super::file::HclFileRows;
 use crate::{
     features::terraform::TerraformContext,
     view::{FrameView, WindowAction},
-    widgets::{ListRow, body_font, muted_ui, paint_line, paint_severity, row_ui, small_font},
+    widgets::{ListRow, muted_ui, paint_ends, paint_line, paint_severity, row_ui, small_font},
 };
 use egui::{Align2, Sense, Ui, pos2};
 use shared_protocol::text::count_noun;
@@ -63,11 +63,8 @@ fn file_ui(ui: &mut Ui, view: &FrameView<'_>, file: &HclFileRows, selected: bool
     let difference = difference(file);
     let name = if difference.is_empty() { file.path.clone() } else { format!("{} {difference}", file.path) };
     let theme = view.theme;
-    let row = ListRow { name: &name, selected, sense: Sense::click() };
-    let response = row_ui(ui, theme, row, |ui, room| {
-        let width = paint_line(ui, room, Align2::RIGHT_CENTER, &difference, small_font(ui), theme.warning);
-        let room = room.with_max_x(room.right() - width - 8.0);
-        paint_line(ui, room, Align2::LEFT_CENTER, &file.path, body_font(ui), theme.text);
+    let response = row_ui(ui, theme, ListRow { name: &name, selected, sense: Sense::click() }, |ui, room| {
+        paint_ends(ui, room, (&file.path, theme.text), (&difference, theme.warning))
     });
     let hint = match (file.differs(), file.is_written()) {
         (false, _) => "Same as in the workspace",
@@ -83,9 +80,7 @@ fn file_status_ui(ui: &mut Ui, view: &FrameView<'_>, path: &str, fate: &str, why
     let name = format!("{path} {fate}");
     let row = ListRow { name: &name, selected: false, sense: Sense::hover() };
     let response = row_ui(ui, theme, row, |ui, room| {
-        let width = paint_line(ui, room, Align2::RIGHT_CENTER, fate, small_font(ui), theme.warning);
-        let room = room.with_max_x(room.right() - width - 8.0);
-        paint_line(ui, room, Align2::LEFT_CENTER, path, body_font(ui), theme.text_muted);
+        paint_ends(ui, room, (path, theme.text_muted), (fate, theme.warning));
     });
     if let Some(why) = why {
         response.on_hover_text(why);

@@ -4,10 +4,10 @@ use super::progress::{paint_state, select_run};
 use crate::{
     features::terraform::{TerraformContext, TerraformMessage, words},
     terraform_answers::shown_run,
-    widgets::{ListRow, ROW_HEIGHT, body_font, list_rows_ui, paint_line, row_ui, small_font},
+    widgets::{ListRow, ROW_HEIGHT, list_rows_ui, paint_ends, row_ui},
     wording::{ago, unix_millis},
 };
-use egui::{Align2, Sense, Ui, pos2};
+use egui::{Sense, Ui, pos2};
 use shared_protocol::terraform::{TerraformRunState, TerraformRunView};
 
 pub(super) fn history_ui(ui: &mut Ui, cx: &TerraformContext<'_>, current: &TerraformRunView) {
@@ -27,18 +27,9 @@ pub(super) fn history_ui(ui: &mut Ui, cx: &TerraformContext<'_>, current: &Terra
             let response = row_ui(ui, cx.view.theme, row, |ui, room| {
                 paint_state(ui.painter(), pos2(room.left() + 7.0, room.center().y), cx.view.theme, run.state);
                 let room = room.with_min_x(room.left() + 22.0);
-                let time = ago(now, run.started);
-                let width = paint_line(
-                    ui,
-                    room,
-                    Align2::RIGHT_CENTER,
-                    &time,
-                    small_font(ui),
-                    cx.view.theme.text_muted,
-                );
-                let room = room.with_max_x(room.right() - width - 8.0);
-                let title = words::operation(run.operation);
-                paint_line(ui, room, Align2::LEFT_CENTER, title, body_font(ui), cx.view.theme.text);
+                let (time, title) = (ago(now, run.started), words::operation(run.operation));
+                let theme = cx.view.theme;
+                paint_ends(ui, room, (title, theme.text), (&time, theme.text_muted));
             });
             let response = if run.log.is_empty() {
                 response

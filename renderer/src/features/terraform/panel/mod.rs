@@ -12,7 +12,7 @@ use crate::{
     features::terraform::TerraformContext,
     terraform_answers::{is_in_progress, shown_run},
     view::{FrameView, WindowAction},
-    widgets::{empty_state_ui, muted_ui, paint_severity},
+    widgets::{empty_state_ui, full_width_ui, muted_ui, paint_severity},
 };
 use egui::{RichText, Sense, Ui, Vec2, vec2};
 use shared_protocol::{
@@ -98,17 +98,14 @@ fn wrong_kind_ui(ui: &mut Ui, cx: &TerraformContext<'_>) {
 /// A warning above everything else.
 pub(super) fn notice_ui(ui: &mut Ui, view: &FrameView<'_>, text: &str) {
     let theme = view.theme;
-    egui::Frame::new().fill(theme.hover).corner_radius(6).inner_margin(egui::Margin::symmetric(8, 5)).show(
-        ui,
-        |ui| {
-            ui.set_width(ui.available_width());
-            ui.horizontal_top(|ui| {
-                let (mark, _) = ui.allocate_exact_size(Vec2::splat(16.0), Sense::hover());
-                paint_severity(ui.painter(), mark.center() + vec2(0.0, 1.0), theme, ProblemSeverity::Warning);
-                ui.add(egui::Label::new(RichText::new(text).color(theme.text)).wrap());
-            });
-        },
-    );
+    let frame = egui::Frame::new().fill(theme.hover).corner_radius(6);
+    full_width_ui(ui, frame.inner_margin(egui::Margin::symmetric(8, 5)), |ui| {
+        ui.horizontal_top(|ui| {
+            let (mark, _) = ui.allocate_exact_size(Vec2::splat(16.0), Sense::hover());
+            paint_severity(ui.painter(), mark.center() + vec2(0.0, 1.0), theme, ProblemSeverity::Warning);
+            ui.add(egui::Label::new(RichText::new(text).color(theme.text)).wrap());
+        });
+    });
 }
 
 /// The reason that there is nothing to show.

@@ -40,11 +40,6 @@ pub(crate) fn rank(action: PlannedAction) -> u8 {
     }
 }
 
-/// Attributes of changed resources are unfolded at first.
-fn is_open_at_first(action: PlannedAction) -> bool {
-    matches!(action, PlannedAction::Update | PlannedAction::Replace)
-}
-
 impl PlanChangeList {
     pub(super) fn show_ui(&mut self, ui: &mut Ui, cx: &TerraformContext<'_>, board: BoardId) {
         let Some(plan) = cx.view.terraform_answers.plan(board) else {
@@ -92,8 +87,10 @@ impl PlanChangeList {
         }
     }
 
+    /// Attributes of changed resources are unfolded at first.
     fn is_open(&self, change: &PlanChange) -> bool {
-        is_open_at_first(change.action) != self.toggled_resources.contains(&change.address)
+        let at_first = matches!(change.action, PlannedAction::Update | PlannedAction::Replace);
+        at_first != self.toggled_resources.contains(&change.address)
     }
 
     /// Built once per plan.

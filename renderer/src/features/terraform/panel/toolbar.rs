@@ -4,8 +4,9 @@ use super::TerraformTab;
 use crate::{
     features::terraform::{TerraformContext, TerraformMessage, obstacle::obstacle, words},
     view::FrameView,
+    widgets::toolbar_gap_ui,
 };
-use egui::{Button, RichText, Sense, Ui, vec2};
+use egui::{Button, RichText, Ui, vec2};
 use shared_protocol::terraform::{PlanState, TerraformOperation};
 
 pub(super) fn toolbar_ui(ui: &mut Ui, cx: &TerraformContext<'_>, shows: &mut TerraformTab) {
@@ -22,7 +23,7 @@ pub(super) fn toolbar_ui(ui: &mut Ui, cx: &TerraformContext<'_>, shows: &mut Ter
             };
             ui.selectable_value(shows, TerraformTab::Runs, "Runs");
             ui.selectable_value(shows, TerraformTab::Changes, changes);
-            gap_ui(ui, cx.view);
+            toolbar_gap_ui(ui, cx.view.theme, 9.0);
             for operation in
                 [TerraformOperation::Init, TerraformOperation::Validate, TerraformOperation::Plan]
             {
@@ -35,17 +36,11 @@ pub(super) fn toolbar_ui(ui: &mut Ui, cx: &TerraformContext<'_>, shows: &mut Ter
             for operation in [TerraformOperation::Apply, TerraformOperation::Drift] {
                 run_button_ui(ui, cx, operation);
             }
-            gap_ui(ui, cx.view);
+            toolbar_gap_ui(ui, cx.view.theme, 9.0);
             run_button_ui(ui, cx, TerraformOperation::Destroy);
             program_ui(ui, cx.view);
         });
     });
-}
-
-fn gap_ui(ui: &mut Ui, view: &FrameView<'_>) {
-    let (rect, _) = ui.allocate_exact_size(vec2(9.0, 24.0), Sense::hover());
-    let line = egui::Stroke::new(1.0, view.theme.border);
-    ui.painter().vline(rect.center().x, rect.shrink(4.0).y_range(), line);
 }
 
 pub(super) fn run_button_ui(ui: &mut Ui, cx: &TerraformContext<'_>, operation: TerraformOperation) {
