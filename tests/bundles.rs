@@ -319,7 +319,7 @@ fn a_change_of_fifty_entities_in_a_workspace_is_killed_and_is_there_whole_or_not
                 "value": format!("round {round}")})
         });
         let changes = Value::Array(changes.collect()).to_string();
-        json!({"bundle": {"change": {"bundle": "minimal", "changes": changes, "dryRun": false}}})
+        json!({"changeBundle": {"bundle": "minimal", "changes": changes}})
     };
     let (mut random, mut acknowledged, mut killed_midway) = (RandomSource::new(7), 0, 0);
     for round in 1..=KILLS {

@@ -142,7 +142,10 @@ fn an_edit_is_one_operation_or_nothing() {
         let file = bench.home.path("bad.json");
         fs::write(&file, text).unwrap();
         let refused = bench.run(&["edit", "-f", file.to_str().unwrap()]);
-        assert_refused(&refused, &["bad.json is not a list of commands", "draftboard edit --help"]);
+        assert_refused(
+            &refused,
+            &["bad.json does not contain a JSON list of commands", "draftboard edit --help"],
+        );
         assert!(refused.err.contains("line 1"), "{what} says where: {refused:?}");
     }
     assert_refused(&bench.run(&["edit", "-f", "/nowhere/at/all"]), &["/nowhere/at/all could not be read"]);

@@ -550,7 +550,7 @@ fn the_terminal_lists_the_gravest_first_and_takes_a_side_effect_only_with_its_ca
     assert!(asked.contains("Confirm 1 of ") && asked.contains("  side effect: "), "{asked}");
     unsure.write("remove");
     let stopped = unsure.end();
-    assert!(stopped.code != Some(0) && stopped.out.contains("nothing was decided"), "{stopped:?}");
+    assert!(stopped.code != Some(0) && stopped.out.contains("was not accepted"), "{stopped:?}");
     let removals: Vec<&Value> = elements
         .iter()
         .filter(|element| {

@@ -36,7 +36,7 @@ impl From<taffy::TaffyError> for PageLayoutError {
 
 /// The placement of a page on its screen: a page fills it, a standalone component is centred.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum PagePlacement {
+pub(crate) enum PageFit {
     Whole,
     Middle,
 }
@@ -55,7 +55,7 @@ struct LaidOutTree {
     nodes: Vec<NodeId>,
     root: NodeId,
     screen: Vec2,
-    page: PagePlacement,
+    page: PageFit,
 }
 
 /// The area in which a page is laid out.
@@ -63,7 +63,7 @@ struct LaidOutTree {
 pub(crate) struct LayoutArea {
     pub(crate) screen: Vec2,
     pub(crate) scroll: f32,
-    pub(crate) page: PagePlacement,
+    pub(crate) page: PageFit,
 }
 
 impl LayoutEngine {
@@ -114,7 +114,7 @@ impl LaidOutTree {
     fn new(
         tree: &Arc<ElementTree>,
         screen: Vec2,
-        page: PagePlacement,
+        page: PageFit,
         spare: Option<TaffyTree<usize>>,
     ) -> Result<Self, PageLayoutError> {
         let mut taffy = spare.unwrap_or_else(|| TaffyTree::with_capacity(tree.elements.len() + 1));
@@ -202,8 +202,8 @@ fn style_in(element: &SceneElement, is_stacked: bool) -> taffy::Style {
     if is_stacked { stack_style(style, element.style.place) } else { style }
 }
 
-fn root_style(screen: Vec2, page: PagePlacement) -> taffy::Style {
-    let side = length(if page == PagePlacement::Middle { 24.0 } else { 0.0 });
+fn root_style(screen: Vec2, page: PageFit) -> taffy::Style {
+    let side = length(if page == PageFit::Middle { 24.0 } else { 0.0 });
     taffy::Style {
         display: Display::Flex,
         flex_direction: FlexDirection::Column,
@@ -211,12 +211,12 @@ fn root_style(screen: Vec2, page: PagePlacement) -> taffy::Style {
         min_size: taffy::Size { width: auto(), height: length(screen.y) },
         padding: taffy::Rect { left: side, right: side, top: side, bottom: side },
         align_items: match page {
-            PagePlacement::Middle => taffy::AlignItems::CENTER,
-            PagePlacement::Whole => taffy::AlignItems::STRETCH,
+            PageFit::Middle => taffy::AlignItems::CENTER,
+            PageFit::Whole => taffy::AlignItems::STRETCH,
         },
         justify_content: match page {
-            PagePlacement::Middle => taffy::JustifyContent::CENTER,
-            PagePlacement::Whole => taffy::JustifyContent::START,
+            PageFit::Middle => taffy::JustifyContent::CENTER,
+            PageFit::Whole => taffy::JustifyContent::START,
         },
         ..taffy::Style::default()
     }

@@ -4,7 +4,7 @@ use crate::{
     damage,
     draw::PageDrawContext,
     galley_cache::GalleyCache,
-    layout::{LayoutArea, LayoutEngine, PageLayout, PageLayoutError, PagePlacement},
+    layout::{LayoutArea, LayoutEngine, PageFit, PageLayout, PageLayoutError},
     look::{self, PreviewTheme},
     pictures::{PictureError, PictureTextures},
     scene::{ElementTree, PreviewScene},
@@ -137,11 +137,8 @@ impl PagePainter {
         }
         self.fonts.begin_pass(*self.fonts.options(), Default::default());
         let mut fonts = self.fonts.with_pixels_per_point(scale);
-        let page = if matches!(scene.target, SceneTarget::Route { .. }) {
-            PagePlacement::Whole
-        } else {
-            PagePlacement::Middle
-        };
+        let page =
+            if matches!(scene.target, SceneTarget::Route { .. }) { PageFit::Whole } else { PageFit::Middle };
         let room = LayoutArea { screen: size, scroll, page };
         let layout = Arc::new(self.layouter.layout(tree, &mut fonts, &mut self.texts, room)?);
         phases.layout = clock.lap();

@@ -7,7 +7,7 @@ use shared_protocol::{
     managed_servers::ManagedServersView,
     mcp::McpView,
     messages::{
-        FolderWithoutWorkspace, FullWorkspaceView, Patch, Presence, RegistryView, ToRenderer, WorkspaceStatus,
+        FullWorkspaceView, Patch, Presence, RegistryView, ToRenderer, WelcomeFolder, WorkspaceStatus,
     },
     preview_sessions::{PreviewId, PreviewInstanceBox, PreviewsView},
     review::ReviewView,
@@ -82,7 +82,7 @@ pub enum ReplicaUpdate {
         headline: String,
     },
     /// Main requests the welcome page.
-    Welcome(Option<FolderWithoutWorkspace>),
+    Welcome(Option<WelcomeFolder>),
     /// A patch does not apply; the window must request a resync.
     Resync,
     /// Main violated the protocol; the window must close.

@@ -93,7 +93,7 @@ pub enum Command {
     },
     Distribute {
         nodes: Vec<NodeRef>,
-        along: LayoutAxis,
+        along: DistributeAxis,
     },
     /// Arranges siblings in layers along their edges.
     Tidy {
@@ -226,7 +226,7 @@ pub enum NodeAlignment {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum LayoutAxis {
+pub enum DistributeAxis {
     Horizontal,
     Vertical,
 }

@@ -14,8 +14,8 @@ use crate::{
     request::{Request, requests},
     requests::WorkbenchRequest,
     review::{
-        ApprovalGrant, OperationOrigin, PagePictures, ProposalBrief, ProposalConsequences, ProposalDetails,
-        StandingApproval,
+        ApprovalGrant, ProposalBrief, ProposalConsequences, ProposalDetails, ProposalOfOperation,
+        ProposedPagePictures, StandingApproval,
     },
     terraform::TerraformRunId,
 };
@@ -104,12 +104,12 @@ requests! {
         /// The decided proposals, newest first.
         ListDecided { limit: u32 } -> Vec<ProposalBrief>;
         /// The proposals that these operations came from.
-        ListOrigins { revisions: Vec<Revision> } -> Vec<OperationOrigin>;
+        ListOrigins { revisions: Vec<Revision> } -> Vec<ProposalOfOperation>;
         /// Cancels a code before it is used.
         DropCode { code: String } -> ();
         ReadConsequences { proposal: ProposalId } -> ProposalConsequences;
         /// The pictures of an affected page.
-        DrawPagePictures { proposal: ProposalId, hash: ContentHash, page: NodeId, screen: PreviewScreen } -> PagePictures;
+        DrawPagePictures { proposal: ProposalId, hash: ContentHash, page: NodeId, screen: PreviewScreen } -> ProposedPagePictures;
         /// Plans a board as proposed, apart from the folder and state of the board; this plan cannot be applied. The result
         /// appears in [`crate::terraform::TerraformView::trials`].
         PlanProposal {

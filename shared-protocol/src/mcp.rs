@@ -69,7 +69,7 @@ pub struct McpClientView {
     /// The name that the client reports; not verified.
     pub name: String,
     pub version: String,
-    pub transport: McpClientTransport,
+    pub transport: AgentTransport,
     pub era: McpProtocolEra,
     /// Milliseconds since 1970, UTC.
     pub since: u64,
@@ -86,7 +86,7 @@ pub struct McpClientView {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum McpClientTransport {
+pub enum AgentTransport {
     Http,
     /// The bridge `draftboard mcp`, over the local socket.
     Bridge,

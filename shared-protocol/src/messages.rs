@@ -111,7 +111,7 @@ pub enum ToRenderer {
     /// Shows the welcome page: at the first start, when the last workspace did not open, and when the given folder is
     /// not a workspace.
     Welcome {
-        folder: Option<FolderWithoutWorkspace>,
+        folder: Option<WelcomeFolder>,
     },
 }
 
@@ -358,7 +358,7 @@ pub struct RecentWorkspace {
 /// A folder that is not a workspace, or that already is one where a new one was requested.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct FolderWithoutWorkspace {
+pub struct WelcomeFolder {
     pub path: String,
     /// The folder has Terraform files or a TerraStudio project that can be imported.
     pub has_terraform: bool,

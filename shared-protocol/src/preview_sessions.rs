@@ -123,7 +123,7 @@ pub struct PreviewSessionView {
     pub selected: Option<SelectedInstance>,
     /// The instance under the pointer in inspect mode.
     pub hovered: Option<String>,
-    pub problems: Vec<PreviewSessionProblem>,
+    pub problems: Vec<PreviewSourceProblem>,
     /// Components that are skipped because they ended the process twice.
     pub quarantined: Vec<String>,
     /// The number of log lines so far.
@@ -170,7 +170,7 @@ pub struct SelectedInstance {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PreviewSessionProblem {
+pub struct PreviewSourceProblem {
     pub file: String,
     pub line: u32,
     pub column: u32,

@@ -13,8 +13,8 @@ use crate::{
     },
     mcp::{McpMode, McpView},
     messages::{
-        AppliedCommand, ConflictResolution, FolderWithoutWorkspace, OperationLogEntry, Patch,
-        RecentWorkspace, WorkbenchInstanceView, WorkspaceProblem, WorkspaceTemplate,
+        AppliedCommand, ConflictResolution, OperationLogEntry, Patch, RecentWorkspace, WelcomeFolder,
+        WorkbenchInstanceView, WorkspaceProblem, WorkspaceTemplate,
     },
     preview_sessions::{PreviewId, PreviewLogLine, PreviewTarget, PreviewsView},
     preview_wire::{PreviewMode, PreviewScreen},
@@ -236,7 +236,7 @@ pub struct ExportedFile {
 pub enum OpenedWorkspace {
     Opened,
     /// The folder is no workspace, or is one already: the window asks the user what to do.
-    NeedsChoice(FolderWithoutWorkspace),
+    NeedsChoice(WelcomeFolder),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -288,7 +288,7 @@ pub struct TouchedPage {
 /// Pictures of a page before and after a proposal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct PagePictures {
+pub struct ProposedPagePictures {
     pub proposal: ProposalId,
     /// The hash of the rendered content.
     pub hash: ContentHash,
@@ -364,7 +364,7 @@ pub struct ConfirmationCode {
 /// The proposal that an operation came from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct OperationOrigin {
+pub struct ProposalOfOperation {
     pub revision: Revision,
     pub proposal: ProposalId,
     pub number: u64,

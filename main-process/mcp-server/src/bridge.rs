@@ -4,7 +4,7 @@ use crate::{
     AgentHandler, AgentService,
     clients::{ClientActivity, ClientIdentity, ClientKey},
     handler::ClientChannel,
-    splice::Splices,
+    splice::PreEncodedAnswers,
 };
 use bytes::Bytes;
 use rmcp::{
@@ -12,7 +12,7 @@ use rmcp::{
     service::{RxJsonRpcMessage, TxJsonRpcMessage},
     transport::Transport,
 };
-use shared_protocol::mcp::{McpClientTransport, McpProtocolEra};
+use shared_protocol::mcp::{AgentTransport, McpProtocolEra};
 use std::{io, sync::Arc, time::Duration};
 use tokio::{
     io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader, ReadHalf, WriteHalf},
@@ -33,8 +33,7 @@ pub(crate) async fn serve_bridge(
 ) {
     let inner = &service.inner;
     let key = ClientKey::Bridge(number);
-    let who =
-        ClientIdentity::new(Some(key.clone()), None, McpClientTransport::Bridge, McpProtocolEra::Modern);
+    let who = ClientIdentity::new(Some(key.clone()), None, AgentTransport::Bridge, McpProtocolEra::Modern);
     inner.clients.record_activity(&who, ClientActivity::List("connect"), inner.workbench.now());
     let end = inner.clients.disconnect_token(&key).unwrap_or_default();
     let agent = AgentHandler::new(service.clone(), ClientChannel::Bridge(number));
@@ -65,7 +64,7 @@ struct LineTransport<S> {
     /// Skips the rest of an overlong line.
     skipping: bool,
     write: Arc<Mutex<Option<WriteHalf<S>>>>,
-    splices: Arc<Splices>,
+    splices: Arc<PreEncodedAnswers>,
 }
 
 enum LineReadResult {
@@ -75,7 +74,7 @@ enum LineReadResult {
 }
 
 impl<S: AsyncRead + AsyncWrite + Send + Unpin + 'static> LineTransport<S> {
-    fn new(stream: S, splices: Arc<Splices>) -> Self {
+    fn new(stream: S, splices: Arc<PreEncodedAnswers>) -> Self {
         let (read, write) = tokio::io::split(stream);
         Self {
             read: BufReader::with_capacity(16 * 1024, read),
@@ -123,7 +122,7 @@ impl<S: AsyncRead + AsyncWrite + Send + Unpin + 'static> LineTransport<S> {
 
 async fn send<S: AsyncRead + AsyncWrite + Send + Unpin>(
     write: Arc<Mutex<Option<WriteHalf<S>>>>,
-    splices: Arc<Splices>,
+    splices: Arc<PreEncodedAnswers>,
     message: TxJsonRpcMessage<RoleServer>,
 ) -> io::Result<()> {
     let mut json = serde_json::to_vec(&message)?;

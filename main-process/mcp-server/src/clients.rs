@@ -2,7 +2,7 @@
 //! modern protocol over HTTP has no connection, so clients with the same name and version count as one.
 
 use crate::escape::escape_hidden;
-use shared_protocol::mcp::{McpClientTransport, McpClientView, McpProtocolEra};
+use shared_protocol::mcp::{AgentTransport, McpClientView, McpProtocolEra};
 use std::{
     collections::BTreeMap,
     sync::{Mutex, MutexGuard, PoisonError},
@@ -53,7 +53,7 @@ pub(crate) struct ClientIdentity {
     pub(crate) key: ClientKey,
     pub(crate) name: String,
     pub(crate) version: String,
-    pub(crate) transport: McpClientTransport,
+    pub(crate) transport: AgentTransport,
     pub(crate) era: McpProtocolEra,
 }
 
@@ -61,7 +61,7 @@ impl ClientIdentity {
     pub(crate) fn new(
         key: Option<ClientKey>,
         claims: Option<(&str, &str)>,
-        transport: McpClientTransport,
+        transport: AgentTransport,
         era: McpProtocolEra,
     ) -> Self {
         let bounded =
@@ -285,7 +285,7 @@ mod tests {
     use super::*;
 
     fn claimed(name: &str) -> ClientIdentity {
-        ClientIdentity::new(None, Some((name, "1")), McpClientTransport::Http, McpProtocolEra::Modern)
+        ClientIdentity::new(None, Some((name, "1")), AgentTransport::Http, McpProtocolEra::Modern)
     }
 
     #[test]

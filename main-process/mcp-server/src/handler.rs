@@ -35,7 +35,7 @@ use rmcp::{
 use serde_json::{Value, json};
 use shared_protocol::{
     Refusal, RefusalCode,
-    mcp::{McpClientTransport, McpMode, McpProtocolEra},
+    mcp::{AgentTransport, McpMode, McpProtocolEra},
     proposal::Proposer,
 };
 use std::{sync::Arc, time::Duration};
@@ -121,10 +121,8 @@ impl AgentHandler {
         is_modern: bool,
     ) -> ClientIdentity {
         let (key, transport) = match self.channel {
-            ClientChannel::Bridge(number) => (Some(ClientKey::Bridge(number)), McpClientTransport::Bridge),
-            ClientChannel::Http => {
-                (legacy_session(extensions).map(ClientKey::Session), McpClientTransport::Http)
-            }
+            ClientChannel::Bridge(number) => (Some(ClientKey::Bridge(number)), AgentTransport::Bridge),
+            ClientChannel::Http => (legacy_session(extensions).map(ClientKey::Session), AgentTransport::Http),
         };
         let claims = info.map(|info| (info.name.as_str(), info.version.as_str()));
         ClientIdentity::new(

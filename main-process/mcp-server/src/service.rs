@@ -5,7 +5,7 @@ use crate::{
     cache::ReplyCache,
     handler::ClientChannel,
     notifications::{self, Subscriptions},
-    splice::Splices,
+    splice::PreEncodedAnswers,
 };
 use shared_protocol::mcp::McpMode;
 use std::sync::{
@@ -54,7 +54,7 @@ pub(crate) struct AgentServiceState {
     pub(crate) clients: ClientRegistry,
     pub(crate) notices: Subscriptions,
     pub(crate) cache: ReplyCache,
-    pub(crate) splices: Arc<Splices>,
+    pub(crate) splices: Arc<PreEncodedAnswers>,
     /// Identifies this run of the process.
     pub(crate) run_id: String,
     pub(crate) slow: Semaphore,
@@ -97,7 +97,7 @@ impl AgentService {
             clients: ClientRegistry::default(),
             notices: Subscriptions::default(),
             cache: ReplyCache::default(),
-            splices: Arc::new(Splices::new(secret)),
+            splices: Arc::new(PreEncodedAnswers::new(secret)),
             run_id: derive_run_id(secret),
             slow: Semaphore::new(MAX_SLOW_CALLS),
             bridges: Semaphore::new(MAX_BRIDGES),

@@ -17,19 +17,19 @@ const MAX_PENDING_SPLICES: usize = 1_024;
 const MAX_PENDING_TIME: Duration = Duration::from_secs(60);
 const ID_DIGITS: usize = 16;
 
-pub(crate) struct Splices {
+pub(crate) struct PreEncodedAnswers {
     prefix: String,
     finder: Finder<'static>,
-    pending: Mutex<PendingSplices>,
+    pending: Mutex<PendingAnswers>,
 }
 
 #[derive(Default)]
-struct PendingSplices {
+struct PendingAnswers {
     next: u64,
     parts: BTreeMap<u64, (Instant, Bytes)>,
 }
 
-impl Splices {
+impl PreEncodedAnswers {
     pub(crate) fn new(secret: &str) -> Self {
         let prefix = format!("draftboard-splice:{secret}:");
         let finder = Finder::new(format!("\"{prefix}").as_bytes()).into_owned();
@@ -83,14 +83,14 @@ impl Splices {
 mod tests {
     use super::*;
 
-    fn joined(splices: &Splices, message: String) -> String {
+    fn joined(splices: &PreEncodedAnswers, message: String) -> String {
         let pieces = splices.fill(Bytes::from(message));
         String::from_utf8(pieces.concat()).unwrap()
     }
 
     #[test]
     fn each_placeholder_is_replaced_once() {
-        let splices = Splices::new("secret");
+        let splices = PreEncodedAnswers::new("secret");
         let one = splices.insert(Bytes::from_static(b"{\"a\":1}")).unwrap();
         let two = splices.insert(Bytes::from_static(b"[2]")).unwrap();
         let message = format!("{{\"x\":\"{two}\",\"y\":\"{one}\"}}");
@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn those_that_wait_are_bounded() {
-        let splices = Splices::new("secret");
+        let splices = PreEncodedAnswers::new("secret");
         for _ in 0..MAX_PENDING_SPLICES {
             assert!(splices.insert(Bytes::new()).is_some());
         }

@@ -17,7 +17,7 @@ use processes::{Backoff, RestartDecision, RestartPolicy};
 use shared_protocol::{
     Refusal, RefusalCode,
     preview_sessions::{
-        LogLevel, PreviewFailure, PreviewId, PreviewSessionProblem, PreviewTarget, TransientPropValue,
+        LogLevel, PreviewFailure, PreviewId, PreviewSourceProblem, PreviewTarget, TransientPropValue,
     },
     preview_wire::{FromPreview, PreviewProblem, PreviewScreen, SceneOverrideStatus, ToPreview},
     preview_wire::{InstanceBox, PreviewMode},
@@ -67,7 +67,7 @@ pub(crate) struct PreviewSession {
     restart_policy: RestartPolicy,
     pub(crate) title: String,
     pub(crate) selected: Option<String>,
-    pub(crate) problems: Vec<PreviewSessionProblem>,
+    pub(crate) problems: Vec<PreviewSourceProblem>,
     /// Components that are left out, each with the text that crashed the process.
     pub(crate) quarantined: BTreeMap<String, Arc<str>>,
     /// Values that are shown and not saved.
@@ -570,8 +570,8 @@ impl PreviewSession {
     }
 }
 
-fn session_problem(problem: PreviewProblem) -> PreviewSessionProblem {
-    PreviewSessionProblem {
+fn session_problem(problem: PreviewProblem) -> PreviewSourceProblem {
+    PreviewSourceProblem {
         file: components::visible_text(&problem.file, 400),
         line: problem.line,
         column: problem.column,

@@ -19,7 +19,7 @@ pub(super) const HELP: &str = "Examples:\n  draftboard bundle validate specs/loc
 const MAX_ENTITY_BYTES: u64 = 4 << 20;
 
 #[derive(Debug, Subcommand)]
-pub(super) enum BundleVerb {
+pub(super) enum BundleSubcommand {
     /// Lists findings; exit code 1 if there is an error
     #[command(after_help = "Example: draftboard bundle validate specs/lockers --json")]
     Validate(BundleSelection),
@@ -100,23 +100,23 @@ struct BundleResult {
     failed: bool,
 }
 
-pub(super) fn run(verb: BundleVerb) -> ExitCode {
+pub(super) fn run(verb: BundleSubcommand) -> ExitCode {
     let which = match &verb {
-        BundleVerb::Validate(which) | BundleVerb::Coverage(which) => which,
-        BundleVerb::List { which, .. }
-        | BundleVerb::Read { which, .. }
-        | BundleVerb::Search { which, .. } => which,
+        BundleSubcommand::Validate(which) | BundleSubcommand::Coverage(which) => which,
+        BundleSubcommand::List { which, .. }
+        | BundleSubcommand::Read { which, .. }
+        | BundleSubcommand::Search { which, .. } => which,
     };
     let json = which.at.json;
     let loaded = which.sources().and_then(|sources| standalone::load(&sources, format::print_warning));
     let found = loaded.and_then(|bundles| {
         let left_out = !bundles.load_failures().is_empty();
         let found = match &verb {
-            BundleVerb::Validate(_) => Ok(validate(&bundles)),
-            BundleVerb::Coverage(_) => Ok(coverage(&bundles)),
-            BundleVerb::List { entity_type, .. } => list(&bundles, entity_type.as_deref()),
-            BundleVerb::Read { id, .. } => read(&bundles, id),
-            BundleVerb::Search { query, limit, .. } => search(&bundles, query, *limit),
+            BundleSubcommand::Validate(_) => Ok(validate(&bundles)),
+            BundleSubcommand::Coverage(_) => Ok(coverage(&bundles)),
+            BundleSubcommand::List { entity_type, .. } => list(&bundles, entity_type.as_deref()),
+            BundleSubcommand::Read { id, .. } => read(&bundles, id),
+            BundleSubcommand::Search { query, limit, .. } => search(&bundles, query, *limit),
         };
         found.map(|found| BundleResult { failed: found.failed || left_out, ..found })
     });

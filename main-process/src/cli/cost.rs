@@ -58,7 +58,7 @@ fn format_cost(at: &ReachedBoard, view: &CostView) -> String {
     rows.sort();
     rows.push([
         "total of known prices".to_owned(),
-        amount(view.monthly.filter(|_| view.priced + view.free > 0)),
+        amount(view.monthly.filter(|_| view.priced > 0 || view.unknown == 0)),
         format!(
             "{}; {} priced, {} free, {} usage-based, {} unpriced",
             view.currency

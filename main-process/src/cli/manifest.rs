@@ -27,7 +27,7 @@ pub(super) const HELP: &str = "Commands that let an agent make calls ask for a c
     draftboard manifest policy draftboard_forecast allow";
 
 #[derive(Debug, Subcommand)]
-pub(super) enum ManifestVerb {
+pub(super) enum ManifestSubcommand {
     /// Lists the tools and problems of each file; exit code 1 if there are problems
     #[command(
         after_help = "Problems are duplicate names, tools without an implementation and invalid schemas. Tools hidden on purpose \
@@ -73,16 +73,16 @@ pub(super) enum ManifestVerb {
     },
 }
 
-pub(super) fn run(asked: &ManifestVerb) -> ExitCode {
+pub(super) fn run(asked: &ManifestSubcommand) -> ExitCode {
     let (at, done) = match asked {
-        ManifestVerb::Check { place, at } => (at, check(place.as_deref(), at)),
-        ManifestVerb::Approve { manifest, at } => (at, approve(manifest, at)),
-        ManifestVerb::Policy { tool, policy, at } => (
+        ManifestSubcommand::Check { place, at } => (at, check(place.as_deref(), at)),
+        ManifestSubcommand::Approve { manifest, at } => (at, approve(manifest, at)),
+        ManifestSubcommand::Policy { tool, policy, at } => (
             at,
             ServerCommandSession::connect(at)
                 .and_then(|mut session| session.manifest_policy(tool, (*policy).into())),
         ),
-        ManifestVerb::Secret { manifest, credential, at } => (at, secret(manifest, credential, at)),
+        ManifestSubcommand::Secret { manifest, credential, at } => (at, secret(manifest, credential, at)),
     };
     done.unwrap_or_else(|refusal| format::refuse(&refusal, at.json))
 }

@@ -237,7 +237,7 @@ enum Verb {
     #[command(after_help = preview::HELP)]
     Preview {
         #[command(subcommand)]
-        what: preview::PreviewVerb,
+        what: preview::PreviewSubcommand,
         #[command(flatten)]
         at: WorkspaceArguments,
     },
@@ -245,7 +245,7 @@ enum Verb {
     #[command(after_help = overrides::HELP)]
     Override {
         #[command(subcommand)]
-        what: overrides::OverrideVerb,
+        what: overrides::OverrideSubcommand,
         #[command(flatten)]
         at: WorkspaceArguments,
     },
@@ -271,7 +271,7 @@ enum Verb {
     },
     /// Validates, lists, reads and searches spec bundles
     #[command(subcommand, after_help = bundle::HELP)]
-    Bundle(bundle::BundleVerb),
+    Bundle(bundle::BundleSubcommand),
     /// Calls a tool, as an agent would
     #[command(after_help = "Examples:\n  draftboard call get_workbench_context\n  \
             draftboard call list_resources board=infrastructure limit=5\n  \
@@ -309,21 +309,21 @@ enum Verb {
     )]
     Review {
         #[command(subcommand)]
-        what: Option<review::ReviewVerb>,
+        what: Option<review::ReviewSubcommand>,
         #[command(flatten)]
         at: WorkspaceArguments,
     },
     /// Manages MCP servers that Draftboard runs, and their tools
     #[command(subcommand, alias = "upstream", after_help = server::HELP)]
-    Server(server::ServerVerb),
+    Server(server::ServerSubcommand),
     /// Checks and approves tool manifests, and sets their credentials
     #[command(subcommand, after_help = manifest::HELP)]
-    Manifest(manifest::ManifestVerb),
+    Manifest(manifest::ManifestSubcommand),
     /// Exports or verifies the audit log
     #[command(after_help = audit::HELP)]
     Audit {
         #[command(subcommand)]
-        what: audit::AuditVerb,
+        what: audit::AuditSubcommand,
         #[command(flatten)]
         at: WorkspaceArguments,
     },

@@ -17,7 +17,7 @@ pub(super) const HELP: &str = "An instance is a node (by name or id), or with --
     draftboard override promote open";
 
 #[derive(Debug, clap::Subcommand)]
-pub(super) enum OverrideVerb {
+pub(super) enum OverrideSubcommand {
     /// Lists all overrides; orphaned ones with the reason
     #[command(after_help = "Example: draftboard override list")]
     List,
@@ -62,24 +62,24 @@ pub(super) struct OverrideArguments {
     orphaned: bool,
 }
 
-pub(super) fn run(verb: OverrideVerb, at: &WorkspaceArguments) -> ExitCode {
+pub(super) fn run(verb: OverrideSubcommand, at: &WorkspaceArguments) -> ExitCode {
     format::exit(run_verb(verb, at), at.json)
 }
 
-fn run_verb(verb: OverrideVerb, at: &WorkspaceArguments) -> Result<ExitCode, Refusal> {
+fn run_verb(verb: OverrideSubcommand, at: &WorkspaceArguments) -> Result<ExitCode, Refusal> {
     let mut reached = ReachedWorkspace::resolve(at.workspace.as_deref())?;
     let document = reached.request(ReadDocument {})?;
     let command = match verb {
-        OverrideVerb::List => return Ok(list(&reached.request(ListOverrides {})?, at.json)),
-        OverrideVerb::Set { instance, path, value, component } => {
+        OverrideSubcommand::List => return Ok(list(&reached.request(ListOverrides {})?, at.json)),
+        OverrideSubcommand::Set { instance, path, value, component } => {
             let (scope, instance) = instance_of(&document, &instance, component)?;
             let value = PropValue::parse_json(&value).unwrap_or_else(|_| PropValue::text(value.as_str()));
             let (component, locator) = (None, None);
             let set = SetOverride { scope, instance, path: pointer(&path)?, value, component, locator };
             Command::SetOverrides { set: vec![set] }
         }
-        OverrideVerb::Clear(which) => Command::ClearOverrides(which.to_selector(&document)?),
-        OverrideVerb::Promote(which) => {
+        OverrideSubcommand::Clear(which) => Command::ClearOverrides(which.to_selector(&document)?),
+        OverrideSubcommand::Promote(which) => {
             return promote(&which.to_selector(&document)?, &document, &mut reached, at.json);
         }
     };

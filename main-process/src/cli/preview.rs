@@ -19,7 +19,7 @@ pub(super) const HELP: &str = "Previews need a running Draftboard: its window, o
     draftboard preview shot home --to home.png --width 390 --height 844 --dark";
 
 #[derive(Debug, clap::Subcommand)]
-pub(super) enum PreviewVerb {
+pub(super) enum PreviewSubcommand {
     /// Lists the preview sessions
     #[command(after_help = "Example: draftboard preview list")]
     List,
@@ -96,38 +96,38 @@ pub(super) struct PreviewArguments {
     dark: bool,
 }
 
-pub(super) fn run(verb: PreviewVerb, at: &WorkspaceArguments) -> ExitCode {
+pub(super) fn run(verb: PreviewSubcommand, at: &WorkspaceArguments) -> ExitCode {
     format::exit(run_verb(verb, at), at.json)
 }
 
-fn run_verb(verb: PreviewVerb, at: &WorkspaceArguments) -> Result<ExitCode, Refusal> {
+fn run_verb(verb: PreviewSubcommand, at: &WorkspaceArguments) -> Result<ExitCode, Refusal> {
     let mut reached = ReachedWorkspace::resolve(at.workspace.as_deref())?;
     let json = at.json;
     match verb {
-        PreviewVerb::List => {
+        PreviewSubcommand::List => {
             let view = reached.send_to_running(ListPreviews {})?;
             // The JSON names the kind of the response.
             Ok(format::print_result(&json!({ "all": view }), json, || sessions(&view)))
         }
-        PreviewVerb::Start(what) => {
+        PreviewSubcommand::Start(what) => {
             let (shows, screen) = what.resolve(&mut reached)?;
             let session = reached.send_to_running(StartPreview { shows, screen })?;
             Ok(format::print_result(&json!({ "started": session }), json, || session.to_string()))
         }
-        PreviewVerb::Stop { session } => {
+        PreviewSubcommand::Stop { session } => {
             Ok(format::print_response(&reached.send_to_running(StopPreview { session })?, json))
         }
-        PreviewVerb::Restart { session } => {
+        PreviewSubcommand::Restart { session } => {
             Ok(format::print_response(&reached.send_to_running(RestartPreview { session })?, json))
         }
-        PreviewVerb::Close { session } => {
+        PreviewSubcommand::Close { session } => {
             Ok(format::print_response(&reached.send_to_running(ClosePreview { session })?, json))
         }
-        PreviewVerb::Navigate { session, page } => {
+        PreviewSubcommand::Navigate { session, page } => {
             let route = find_page(&reached.request(ReadDocument {})?, Some(&page))?;
             Ok(format::print_response(&reached.send_to_running(NavigatePreview { session, route })?, json))
         }
-        PreviewVerb::Log { session } => {
+        PreviewSubcommand::Log { session } => {
             let lines = reached.send_to_running(ReadPreviewLog { session, after: 0 })?;
             if json {
                 return Ok(format::print_result(&json!({ "log": lines }), true, String::new));
@@ -137,11 +137,11 @@ fn run_verb(verb: PreviewVerb, at: &WorkspaceArguments) -> Result<ExitCode, Refu
             }
             Ok(ExitCode::SUCCESS)
         }
-        PreviewVerb::Shot { session: Some(session), to, .. } => {
+        PreviewSubcommand::Shot { session: Some(session), to, .. } => {
             let path = absolute_path(to)?;
             Ok(format::print_response(&reached.send_to_running(CapturePreview { session, path })?, json))
         }
-        PreviewVerb::Shot { session: None, what, to } => {
+        PreviewSubcommand::Shot { session: None, what, to } => {
             let path = absolute_path(to)?;
             let (shows, screen) = what.resolve(&mut reached)?;
             let session = reached.send_to_running(StartPreview { shows, screen })?;

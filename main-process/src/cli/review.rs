@@ -24,7 +24,7 @@ use std::{
 use terminal_client::TerminalClient;
 
 #[derive(Debug, Clone, Subcommand)]
-pub(super) enum ReviewVerb {
+pub(super) enum ReviewSubcommand {
     /// Lists open proposals, including drafts
     #[command(after_help = "Example: draftboard review list")]
     List,
@@ -56,12 +56,12 @@ pub(super) enum ReviewVerb {
     },
 }
 
-pub(super) fn run(asked: Option<ReviewVerb>, at: &WorkspaceArguments) -> ExitCode {
-    let done = connect(at).and_then(|client| match asked.unwrap_or(ReviewVerb::List) {
-        ReviewVerb::List => list(client, at.json),
-        ReviewVerb::Show { proposal } => show(client, proposal, at.json),
-        ReviewVerb::Accept { proposal, only } => accept(client, proposal, &only, at.json),
-        ReviewVerb::Reject { proposal, reason } => reject(client, proposal, reason, at.json),
+pub(super) fn run(asked: Option<ReviewSubcommand>, at: &WorkspaceArguments) -> ExitCode {
+    let done = connect(at).and_then(|client| match asked.unwrap_or(ReviewSubcommand::List) {
+        ReviewSubcommand::List => list(client, at.json),
+        ReviewSubcommand::Show { proposal } => show(client, proposal, at.json),
+        ReviewSubcommand::Accept { proposal, only } => accept(client, proposal, &only, at.json),
+        ReviewSubcommand::Reject { proposal, reason } => reject(client, proposal, reason, at.json),
     });
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -41,7 +41,7 @@ pub(super) const HELP: &str = "Commands that let a program run or let an agent m
 const MAX_INPUT_BYTES: u64 = 4 << 20;
 
 #[derive(Debug, Subcommand)]
-pub(super) enum ServerVerb {
+pub(super) enum ServerSubcommand {
     /// Lists managed servers and manifests with their state
     #[command(after_help = "Example: draftboard server list --json")]
     List(WorkspaceArguments),
@@ -263,13 +263,13 @@ pub(super) struct ServerCommandSession {
     json: bool,
 }
 
-pub(super) fn run(asked: ServerVerb) -> ExitCode {
+pub(super) fn run(asked: ServerSubcommand) -> ExitCode {
     let at = asked.workspace_arguments().clone();
     let done = ServerCommandSession::connect(&at).and_then(|session| session.run(asked));
     done.unwrap_or_else(|refusal| format::refuse(&refusal, at.json))
 }
 
-impl ServerVerb {
+impl ServerSubcommand {
     fn workspace_arguments(&self) -> &WorkspaceArguments {
         match self {
             Self::Add(add) => &add.at,
@@ -302,62 +302,64 @@ impl ServerCommandSession {
         Ok(Self { client: TerminalClient::connect(&record)?, json: at.json })
     }
 
-    fn run(mut self, asked: ServerVerb) -> Result<ExitCode, Refusal> {
+    fn run(mut self, asked: ServerSubcommand) -> Result<ExitCode, Refusal> {
         let id = ServerId;
         match asked {
-            ServerVerb::List(_) => {
+            ServerSubcommand::List(_) => {
                 let view = self.view()?;
                 self.print(&view, || managed_servers::list(&view))
             }
-            ServerVerb::Show { server, .. } => {
+            ServerSubcommand::Show { server, .. } => {
                 let details = self.details(&server)?;
                 self.print(&details, || managed_servers::details(&details))
             }
-            ServerVerb::Add(add) => {
+            ServerSubcommand::Add(add) => {
                 let details = self.request(AddServer { form: Box::new(add.form()?) })?;
                 self.print_server(&details)
             }
-            ServerVerb::Import { list: true, .. } | ServerVerb::Import { file: None, .. } => {
+            ServerSubcommand::Import { list: true, .. } | ServerSubcommand::Import { file: None, .. } => {
                 let sources = self.request(ListImportSources {})?;
                 self.print(&sources, || managed_servers::sources(&sources))
             }
-            ServerVerb::Import { file: Some(file), only, dry_run, .. } => self.import(&file, only, dry_run),
-            ServerVerb::Search { query, registry, .. } => {
+            ServerSubcommand::Import { file: Some(file), only, dry_run, .. } => {
+                self.import(&file, only, dry_run)
+            }
+            ServerSubcommand::Search { query, registry, .. } => {
                 let registry = registry.map(|place| absolute_path(&place));
                 let found = self.request(SearchServerRegistry { registry, query })?;
                 let is_empty = found.is_empty();
                 self.print(&found, || managed_servers::format_registry_servers(&found))?;
                 Ok(if is_empty { ExitCode::FAILURE } else { ExitCode::SUCCESS })
             }
-            ServerVerb::Enable { server, .. } => {
+            ServerSubcommand::Enable { server, .. } => {
                 let details = self.decide(EnableServer { server: id(server) })?;
                 self.print_server(&details)
             }
-            ServerVerb::Disable { server, .. } => {
+            ServerSubcommand::Disable { server, .. } => {
                 let details = self.request(DisableServer { server: id(server) })?;
                 self.print_server(&details)
             }
-            ServerVerb::Start { server, .. } => {
+            ServerSubcommand::Start { server, .. } => {
                 let details = self.request(StartServer { server: id(server) })?;
                 self.print_server(&details)
             }
-            ServerVerb::Stop { server, .. } => {
+            ServerSubcommand::Stop { server, .. } => {
                 let details = self.request(StopServer { server: id(server) })?;
                 self.print_server(&details)
             }
-            ServerVerb::Restart { server, .. } => {
+            ServerSubcommand::Restart { server, .. } => {
                 let details = self.request(RestartServer { server: id(server) })?;
                 self.print_server(&details)
             }
-            ServerVerb::Logs { server, follow, .. } => self.logs(id(server), follow),
-            ServerVerb::Tools { server, .. } => self.tools(server),
-            ServerVerb::Approve { server, tools, .. } => self.approve(&server, &tools),
-            ServerVerb::Withdraw { server, tool, .. } => {
+            ServerSubcommand::Logs { server, follow, .. } => self.logs(id(server), follow),
+            ServerSubcommand::Tools { server, .. } => self.tools(server),
+            ServerSubcommand::Approve { server, tools, .. } => self.approve(&server, &tools),
+            ServerSubcommand::Withdraw { server, tool, .. } => {
                 let details = self.request(WithdrawTool { server: id(server), tool })?;
                 self.print_server(&details)
             }
-            ServerVerb::Policy { tool, policy, .. } => self.policy(&tool, policy.into()),
-            ServerVerb::Times { tool, idle_ms, total_ms, .. } => {
+            ServerSubcommand::Policy { tool, policy, .. } => self.policy(&tool, policy.into()),
+            ServerSubcommand::Times { tool, idle_ms, total_ms, .. } => {
                 person_is_here()?;
                 let (server, found) = self.tool(&tool)?;
                 let ToolView { name, enabled, policy, .. } = found;
@@ -365,7 +367,7 @@ impl ServerCommandSession {
                     self.decide(SetTool { server, tool: name, enabled, policy, idle_ms, total_ms })?;
                 self.print_server(&details)
             }
-            ServerVerb::Edit(edit) => {
+            ServerSubcommand::Edit(edit) => {
                 person_is_here()?;
                 let details = self.details(&edit.server)?;
                 let (server, mut form) = (details.brief.id, details.form);
@@ -373,17 +375,17 @@ impl ServerCommandSession {
                 let details = self.decide(UpdateServer { server, form: Box::new(form) })?;
                 self.print_server(&details)
             }
-            ServerVerb::Secret { server, part, .. } => {
+            ServerSubcommand::Secret { server, part, .. } => {
                 person_is_here()?;
                 let secret = TypedSecret(review::prompt_secret(&format!("The secret {part} of {server}: "))?);
                 let details = self.decide(SetServerSecret { server: id(server), part, secret })?;
                 self.print_server(&details)
             }
-            ServerVerb::Call { tool, pairs, args, .. } => {
+            ServerSubcommand::Call { tool, pairs, args, .. } => {
                 let arguments = call::arguments(args.as_deref(), &pairs)?.to_string();
                 self.call(ToolCall { tool, arguments, definition: None })
             }
-            ServerVerb::Remove { server, .. } => {
+            ServerSubcommand::Remove { server, .. } => {
                 self.decide(DeleteServer { server: id(server) })?;
                 self.print(&serde_json::Value::Null, || {
                     "Deleted the server, its approvals and its secrets".to_owned()

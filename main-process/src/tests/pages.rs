@@ -20,7 +20,7 @@ use shared_protocol::{
         PreviewScreen, SandboxReport, ToPreview,
     },
     proposal::Proposer,
-    review::{PagePictures, PageRendering, ProposalConsequences},
+    review::{PageRendering, ProposalConsequences, ProposedPagePictures},
 };
 use std::{
     collections::BTreeMap,
@@ -120,7 +120,7 @@ impl Agents {
         self.review(ReadConsequences { proposal: id }).unwrap()
     }
 
-    fn pictures(&self, all: &ProposalConsequences, place: usize) -> PagePictures {
+    fn pictures(&self, all: &ProposalConsequences, place: usize) -> ProposedPagePictures {
         let screen = PreviewScreen::new(64, 40, 1.0, false).unwrap();
         let (proposal, hash, page) = (all.proposal, all.hash, all.pages[place].page);
         self.review(DrawPagePictures { proposal, hash, page, screen }).unwrap()

@@ -6,7 +6,7 @@ use crate::terraform_worker;
 use processes::LockError;
 use shared_protocol::{
     Actor, BoardId, Refusal, RefusalCode,
-    messages::{FolderWithoutWorkspace, RecentWorkspace},
+    messages::{RecentWorkspace, WelcomeFolder},
     requests::ImportedBoard,
     review::ApprovalScope,
 };
@@ -37,7 +37,7 @@ pub(crate) struct LaunchTarget {
 #[derive(Default)]
 pub(crate) struct WelcomeState {
     /// The named folder, when it is no workspace.
-    pub(crate) folder: Option<FolderWithoutWorkspace>,
+    pub(crate) folder: Option<WelcomeFolder>,
 }
 
 impl LaunchTarget {
@@ -88,13 +88,13 @@ pub(crate) fn launch_at(root: &Path) -> Result<LaunchTarget, (PathBuf, Workspace
 }
 
 /// Describes a folder that is no workspace; `None` for anything else.
-pub(super) fn plain_folder(root: &Path) -> Option<FolderWithoutWorkspace> {
+pub(super) fn plain_folder(root: &Path) -> Option<WelcomeFolder> {
     if !root.is_dir() || root.join("draftboard.toml").exists() {
         return None;
     }
     let path = std::path::absolute(root).unwrap_or_else(|_| root.to_owned());
     let has_terraform = has_terraform(root);
-    Some(FolderWithoutWorkspace { path: path.display().to_string(), has_terraform, is_workspace: false })
+    Some(WelcomeFolder { path: path.display().to_string(), has_terraform, is_workspace: false })
 }
 
 pub(super) fn open_example() -> Result<Session, WorkspaceSessionError> {

@@ -450,7 +450,7 @@ mod tests {
             assert!(plan.outdated_reason(&moved).unwrap().contains(words), "{words}");
         }
         fs::write(plan.path(), "another plan").unwrap();
-        assert!(plan.outdated_reason(&binding()).unwrap().contains("not the one that was made"));
+        assert!(plan.outdated_reason(&binding()).unwrap().contains("The plan file has changed"));
     }
 
     #[test]

@@ -59,7 +59,7 @@ struct WorkspaceTerraformState {
     program: Option<Result<String, String>>,
     is_searched: bool,
     programs: BTreeMap<Option<String>, TerraformProgram>,
-    boards: BTreeMap<BoardId, BoardRuns>,
+    boards: BTreeMap<BoardId, BoardRunState>,
     runs: BTreeMap<TerraformRunId, RunRecord>,
     /// The runs that plan proposals.
     trials: BTreeMap<TerraformRunId, TrialRun>,
@@ -74,7 +74,7 @@ struct TrialRun {
 }
 
 #[derive(Default)]
-struct BoardRuns {
+struct BoardRunState {
     /// The last run, which may be going on.
     run: Option<TerraformRunId>,
     is_starting: bool,
@@ -591,7 +591,7 @@ impl WorkspaceTerraform {
 
     pub(super) fn view(&self, ground: &TerraformWorkspaceInputs) -> TerraformView {
         let state = self.lock();
-        let known = |(id, board): (&BoardId, &BoardRuns)| {
+        let known = |(id, board): (&BoardId, &BoardRunState)| {
             ground.snapshot.board(*id)?;
             Some(board.view(*id, &state.runs, ground))
         };
@@ -631,7 +631,7 @@ impl TrialRun {
     }
 }
 
-impl BoardRuns {
+impl BoardRunState {
     fn view(
         &self,
         id: BoardId,

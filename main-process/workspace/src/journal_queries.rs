@@ -4,7 +4,7 @@ use super::{error::storage, group::patch, storage::WorkspaceStorage};
 use shared_protocol::{
     Refusal, RefusalCode, Revision,
     messages::{MAX_REQUESTED_OPERATIONS, OperationLogEntry, Patch},
-    review::{AuditLine, OperationOrigin},
+    review::{AuditLine, ProposalOfOperation},
 };
 
 /// Operations in one answer. A client that is further behind reads everything again.
@@ -39,7 +39,7 @@ impl WorkspaceStorage {
     }
 
     /// The proposals that operations came from. Operations without one are left out.
-    pub(super) fn origins(&self, revisions: &[Revision]) -> Result<Vec<OperationOrigin>, Refusal> {
+    pub(super) fn origins(&self, revisions: &[Revision]) -> Result<Vec<ProposalOfOperation>, Refusal> {
         if revisions.len() > MAX_REQUESTED_OPERATIONS {
             return Err(Refusal::new(RefusalCode::LimitExceeded, "too many operations at once"));
         }

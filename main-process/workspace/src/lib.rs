@@ -88,7 +88,7 @@ use shared_protocol::{
     },
     preview_sessions::ComponentView,
     requests::{ChangeBundle, DrawMap, DrawnMap},
-    review::{AuditFinding, AuditLine, OperationOrigin, ProposalBrief},
+    review::{AuditFinding, AuditLine, ProposalBrief, ProposalOfOperation},
     trace_link::{TraceLinkChange, TraceLinksView},
 };
 use sources::SourceFiles;
@@ -285,7 +285,7 @@ impl Workspace {
         self.storage.changes_since(revision)
     }
 
-    pub fn origins(&self, revisions: &[Revision]) -> Result<Vec<OperationOrigin>, Refusal> {
+    pub fn origins(&self, revisions: &[Revision]) -> Result<Vec<ProposalOfOperation>, Refusal> {
         self.storage.origins(revisions)
     }
 

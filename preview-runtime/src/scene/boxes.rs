@@ -3,7 +3,7 @@
 use super::{
     ControlValue, ElementContent, ElementControl, ElementControlKind, ElementFlow, ElementKey, PictureFit,
     SceneElement, TextCaret,
-    build::{ComponentFrame, InheritedStyle, SceneBuilder},
+    build::{ComponentBuildContext, InheritedStyle, SceneBuilder},
     controls,
 };
 use crate::look;
@@ -18,7 +18,7 @@ impl SceneBuilder<'_> {
     pub(super) fn box_of(
         &mut self,
         node: &ViewNode,
-        frame: &ComponentFrame<'_>,
+        frame: &ComponentBuildContext<'_>,
         inherited: InheritedStyle,
         key: ElementKey,
     ) -> Result<Vec<usize>, ExpressionError> {
@@ -104,7 +104,7 @@ impl SceneBuilder<'_> {
     fn control(
         &self,
         node: &ViewNode,
-        frame: &ComponentFrame<'_>,
+        frame: &ComponentBuildContext<'_>,
         key: ElementKey,
     ) -> Result<Option<ElementControl>, ExpressionError> {
         let scope = &frame.scope;
@@ -159,7 +159,7 @@ impl SceneBuilder<'_> {
         &mut self,
         control: &ElementControl,
         node: &ViewNode,
-        frame: &ComponentFrame<'_>,
+        frame: &ComponentBuildContext<'_>,
         inherited: InheritedStyle,
     ) -> Result<Vec<usize>, ExpressionError> {
         let focused = self.interaction.focused == Some(control.key) && !control.disabled;

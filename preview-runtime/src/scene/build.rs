@@ -121,13 +121,13 @@ pub(super) enum SlotContent<'c> {
     Nodes {
         children: &'c [ViewNode],
         slots: &'c [(Arc<str>, Vec<ViewNode>)],
-        outer: &'c ComponentFrame<'c>,
+        outer: &'c ComponentBuildContext<'c>,
     },
 }
 
 /// The context of a component during the build.
 #[derive(Clone)]
-pub(super) struct ComponentFrame<'c> {
+pub(super) struct ComponentBuildContext<'c> {
     component: &'c Component,
     pub(super) scope: ExpressionScope,
     fill: SlotContent<'c>,
@@ -238,7 +238,7 @@ impl<'a> SceneBuilder<'a> {
         } else {
             ExpressionScope::for_instance(component, &instance.props)
         };
-        let frame = ComponentFrame { component, scope, fill, instance: index, depth, turns: None };
+        let frame = ComponentBuildContext { component, scope, fill, instance: index, depth, turns: None };
         let roots = self.node(&component.view, &frame, inherited, ElementKey::hash(&instance.id));
         if let Some(placed) = self.tree.instances.get_mut(index) {
             placed.roots.clone_from(&roots);
@@ -322,14 +322,14 @@ impl<'a> SceneBuilder<'a> {
     fn node(
         &mut self,
         node: &ViewNode,
-        frame: &ComponentFrame<'_>,
+        frame: &ComponentBuildContext<'_>,
         inherited: InheritedStyle,
         key: ElementKey,
     ) -> Vec<usize> {
         if self.stopped || !self.within_budget(node, frame) {
             return Vec::new();
         }
-        let frame = &ComponentFrame { depth: frame.depth + 1, ..frame.clone() };
+        let frame = &ComponentBuildContext { depth: frame.depth + 1, ..frame.clone() };
         match self.try_node(node, frame, inherited, key) {
             Ok(elements) => elements,
             Err(error) => {
@@ -340,7 +340,7 @@ impl<'a> SceneBuilder<'a> {
         }
     }
 
-    fn within_budget(&mut self, node: &ViewNode, frame: &ComponentFrame<'_>) -> bool {
+    fn within_budget(&mut self, node: &ViewNode, frame: &ComponentBuildContext<'_>) -> bool {
         let file = &frame.component.file;
         self.steps += 1;
         if frame.depth >= self.limits.depth {
@@ -356,7 +356,7 @@ impl<'a> SceneBuilder<'a> {
     pub(super) fn nodes(
         &mut self,
         nodes: &[ViewNode],
-        frame: &ComponentFrame<'_>,
+        frame: &ComponentBuildContext<'_>,
         inherited: InheritedStyle,
         key: ElementKey,
     ) -> Vec<usize> {
@@ -370,7 +370,7 @@ impl<'a> SceneBuilder<'a> {
     fn try_node(
         &mut self,
         node: &ViewNode,
-        frame: &ComponentFrame<'_>,
+        frame: &ComponentBuildContext<'_>,
         inherited: InheritedStyle,
         key: ElementKey,
     ) -> Result<Vec<usize>, ExpressionError> {
@@ -386,7 +386,7 @@ impl<'a> SceneBuilder<'a> {
                     }
                     let around = frame.turns.as_deref().unwrap_or_default();
                     let turns = Some(Arc::from(format!("{around}[{position}]")));
-                    let inner = ComponentFrame { scope, turns, ..frame.clone() };
+                    let inner = ComponentBuildContext { scope, turns, ..frame.clone() };
                     elements.extend(self.nodes(&node.children, &inner, inherited, key.step(position)));
                     if self.stopped {
                         break;
@@ -427,7 +427,7 @@ impl<'a> SceneBuilder<'a> {
         &mut self,
         name: &str,
         node: &ViewNode,
-        frame: &ComponentFrame<'_>,
+        frame: &ComponentBuildContext<'_>,
         inherited: InheritedStyle,
         key: ElementKey,
     ) -> Vec<usize> {
@@ -460,7 +460,7 @@ impl<'a> SceneBuilder<'a> {
                 if nodes.is_empty() {
                     return self.nodes(&node.children, frame, inherited, key);
                 }
-                let outer = ComponentFrame { depth: frame.depth, ..outer.clone() };
+                let outer = ComponentBuildContext { depth: frame.depth, ..outer.clone() };
                 self.nodes(nodes, &outer, inherited, key.step(name.len()))
             }
             SlotContent::Nothing => self.nodes(&node.children, frame, inherited, key),
@@ -470,7 +470,7 @@ impl<'a> SceneBuilder<'a> {
     /// Returns the id of a nested component: the id of the enclosing instance, the part name and the loop iterations.
     fn id_within(
         &mut self,
-        frame: &ComponentFrame<'_>,
+        frame: &ComponentBuildContext<'_>,
         part: &ComponentPart,
         place: SourcePosition,
     ) -> String {
@@ -496,7 +496,7 @@ impl<'a> SceneBuilder<'a> {
         instance: &SceneInstance,
         node: &ViewNode,
         slots: &[(Arc<str>, Vec<ViewNode>)],
-        frame: &ComponentFrame<'_>,
+        frame: &ComponentBuildContext<'_>,
         inherited: InheritedStyle,
     ) -> Vec<usize> {
         let fill = SlotContent::Nodes { children: &node.children, slots, outer: frame };
@@ -511,7 +511,7 @@ impl<'a> SceneBuilder<'a> {
     }
 
     /// Reports a missing picture with its location. The rest of the page is not affected.
-    pub(super) fn check_picture(&mut self, path: &str, node: &ViewNode, frame: &ComponentFrame<'_>) {
+    pub(super) fn check_picture(&mut self, path: &str, node: &ViewNode, frame: &ComponentBuildContext<'_>) {
         if !path.is_empty() && self.cache.as_ref().is_some_and(|kept| kept.lacks(path)) {
             let path = visible_text(path, 200);
             let message = format!("picture {path} not found; expected a PNG file in the workspace");

@@ -8,12 +8,12 @@ use std::collections::BTreeSet;
 
 #[derive(Debug, Default)]
 pub(super) struct NudgeQueue {
-    state: NudgeState,
+    state: NudgeInFlight,
     backlog: (i32, i32),
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-enum NudgeState {
+enum NudgeInFlight {
     #[default]
     Idle,
     Sent,
@@ -23,7 +23,7 @@ enum NudgeState {
 
 impl NudgeQueue {
     pub(super) fn wait_for(&mut self, revision: Revision) {
-        self.state = NudgeState::Until(revision);
+        self.state = NudgeInFlight::Until(revision);
     }
 
     pub(super) fn clear(&mut self) {
@@ -41,9 +41,9 @@ impl Workbench {
     pub(super) fn send_nudge_backlog(&mut self) {
         let Some(workspace) = self.replica.workspace() else { return };
         match self.nudge.state {
-            NudgeState::Sent => return,
-            NudgeState::Until(revision) if workspace.snapshot.revision() < revision => return,
-            NudgeState::Idle | NudgeState::Until(_) => self.nudge.state = NudgeState::Idle,
+            NudgeInFlight::Sent => return,
+            NudgeInFlight::Until(revision) if workspace.snapshot.revision() < revision => return,
+            NudgeInFlight::Idle | NudgeInFlight::Until(_) => self.nudge.state = NudgeInFlight::Idle,
         }
         let (dx, dy) = std::mem::take(&mut self.nudge.backlog);
         if (dx, dy) == (0, 0) {
@@ -55,7 +55,7 @@ impl Workbench {
             .filter_map(|id| Some(PlaceNode::new(id, workspace.snapshot.placement(id)?.moved_by(dx, dy))))
             .collect();
         if !items.is_empty() {
-            self.nudge.state = NudgeState::Sent;
+            self.nudge.state = NudgeInFlight::Sent;
             self.change(Command::Place { items }, |result| {
                 Some(match result {
                     Ok(applied) => WindowAction::Nudged(applied.revision),

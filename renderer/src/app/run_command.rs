@@ -30,7 +30,7 @@ use egui::{Context, ViewportCommand};
 use shared_protocol::text::count_noun;
 use shared_protocol::{
     BoardId, BoardKind, BoardPoint, Command, ElementId, GraphFragment, NodeId, NodeRef,
-    command::{LayoutAxis, NodeAlignment},
+    command::{DistributeAxis, NodeAlignment},
     preview_wire::PreviewMode,
     requests::{Quit, RedoLast, ReportProblem, SaveFiles, UndoLast},
 };
@@ -78,10 +78,10 @@ impl Workbench {
             Id::AlignCentre => self.align(NodeAlignment::Centre),
             Id::AlignMiddle => self.align(NodeAlignment::Middle),
             Id::DistributeHorizontally => {
-                self.on_selected(|nodes| Command::Distribute { nodes, along: LayoutAxis::Horizontal });
+                self.on_selected(|nodes| Command::Distribute { nodes, along: DistributeAxis::Horizontal });
             }
             Id::DistributeVertically => {
-                self.on_selected(|nodes| Command::Distribute { nodes, along: LayoutAxis::Vertical })
+                self.on_selected(|nodes| Command::Distribute { nodes, along: DistributeAxis::Vertical })
             }
             Id::Tidy => self.tidy_selection(),
             Id::Nudge(towards, reach) => self.nudge(towards.step(reach)),

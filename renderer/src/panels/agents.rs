@@ -9,7 +9,7 @@ use crate::{
 };
 use egui::{Align2, Rect, RichText, Sense, Ui, pos2, vec2};
 use shared_protocol::{
-    mcp::{McpClientTransport, McpClientView, McpMode, McpProtocolEra},
+    mcp::{AgentTransport, McpClientView, McpMode, McpProtocolEra},
     requests::{DisconnectClient, PauseClient, ResumeClient},
 };
 use std::time::Duration;
@@ -112,8 +112,8 @@ fn buttons_ui(ui: &mut Ui, client: &McpClientView, actions: &ActionQueue) {
 /// Describes the last request and its time, the counters, and the transport.
 fn describe_activity(client: &McpClientView, now: u64) -> String {
     let over = match client.transport {
-        McpClientTransport::Http => "HTTP",
-        McpClientTransport::Bridge => "bridge",
+        AgentTransport::Http => "HTTP",
+        AgentTransport::Bridge => "bridge",
     };
     let era = match client.era {
         McpProtocolEra::Legacy => "session",

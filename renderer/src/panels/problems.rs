@@ -6,11 +6,11 @@ use crate::{
     trace_links::{suspects, suspects_ui},
     view::{FrameView, WindowAction},
     widgets::{
-        ListRow, ROW_HEIGHT, body_font, empty_state_ui, list_rows_ui, paint_line, paint_severity,
-        row_button_ui, row_ui, severity_filter_ui, small_font,
+        ListRow, ROW_HEIGHT, empty_state_ui, list_rows_ui, paint_finding, row_button_ui, row_ui,
+        severity_filter_ui,
     },
 };
-use egui::{Align2, Sense, Ui, pos2};
+use egui::{Sense, Ui, pos2};
 use shared_protocol::{
     BoardId, Command, ElementId, PropKey,
     messages::{BoardProblem, ProblemSeverity},

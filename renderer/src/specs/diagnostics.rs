@@ -4,11 +4,11 @@ use super::{SpecAction, answers::SpecAnswers, findings::EntityFindings};
 use crate::{
     view::FrameView,
     widgets::{
-        ListRow, ROW_HEIGHT, body_font, empty_state_ui, list_rows_ui, paint_line, paint_severity, row_ui,
-        search_field_ui, severity_filter_ui, small_font,
+        ListRow, ROW_HEIGHT, empty_state_ui, list_rows_ui, paint_finding, row_ui, search_field_ui,
+        severity_filter_ui,
     },
 };
-use egui::{Align2, RichText, Sense, Ui, pos2};
+use egui::{RichText, Sense, Ui};
 use shared_protocol::{
     bundle::{BundleDiagnostic, EntityRef},
     messages::ProblemSeverity,

@@ -4,11 +4,11 @@
 use crate::{
     view::{FrameView, SpecAction, WindowAction, entity_of_node},
     widgets::{
-        ListRow, body_font, close_button_ui, empty_state_ui, list_rows_ui, muted_ui, paint_line,
-        paint_severity, row_ui, severity_mark_ui, small_font,
+        ListRow, close_button_ui, empty_state_ui, list_rows_ui, muted_ui, paint_finding, row_ui,
+        severity_mark_ui,
     },
 };
-use egui::{Align, Align2, Button, Layout, RichText, Sense, Ui, Vec2, pos2};
+use egui::{Align, Button, Layout, RichText, Sense, Ui, Vec2, pos2};
 use shared_protocol::{
     ElementId, NodeId,
     messages::ProblemSeverity,

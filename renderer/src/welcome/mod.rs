@@ -17,7 +17,7 @@ use choice::{WelcomeChoice, choice_ui};
 use egui::{Context, CornerRadius, Frame, Id, Margin, RichText, Sense, Stroke, Ui, vec2};
 use shared_protocol::{
     GraphDocument, Refusal,
-    messages::{FolderWithoutWorkspace, RecentWorkspace, WorkspaceTemplate},
+    messages::{RecentWorkspace, WelcomeFolder, WorkspaceTemplate},
     requests::{ListRecents, ListTemplates},
 };
 use templates::TemplateGallery;
@@ -47,12 +47,12 @@ pub(crate) struct WelcomePage {
     waiting: Option<String>,
     refused: Option<Refusal>,
     /// The chosen folder, when it is not a workspace.
-    folder: Option<FolderWithoutWorkspace>,
+    folder: Option<WelcomeFolder>,
 }
 
 impl WelcomePage {
     /// Creates the page with the options for a folder that is not a workspace.
-    pub(crate) fn for_folder(folder: Option<FolderWithoutWorkspace>) -> Self {
+    pub(crate) fn for_folder(folder: Option<WelcomeFolder>) -> Self {
         Self { folder, ..Self::default() }
     }
 
@@ -128,7 +128,7 @@ impl WelcomePage {
         }
     }
 
-    fn folder_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, folder: &FolderWithoutWorkspace) {
+    fn folder_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, folder: &WelcomeFolder) {
         if folder.is_workspace {
             return self.existing_ui(ui, view, &folder.path);
         }

@@ -3,7 +3,7 @@
 use crate::{dock::run_command, shop::Shop};
 use egui_kittest::kittest::Queryable;
 use shared_protocol::{
-    mcp::{McpClientTransport, McpClientView, McpMode, McpProtocolEra, McpView},
+    mcp::{AgentTransport, McpClientView, McpMode, McpProtocolEra, McpView},
     messages::ToRenderer,
     requests::{
         DisconnectClient, PauseClient, ReadClientConfig, RestartAgents, RotateToken, SetAgentMode,
@@ -29,7 +29,7 @@ fn reader() -> McpClientView {
         id: 7,
         name: "Inspector".to_owned(),
         version: "2.1".to_owned(),
-        transport: McpClientTransport::Bridge,
+        transport: AgentTransport::Bridge,
         era: McpProtocolEra::Legacy,
         since: 0,
         last: 0,

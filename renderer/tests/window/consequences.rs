@@ -10,7 +10,7 @@ use shared_protocol::{
     preview_sessions::PreviewImage,
     preview_wire::PreviewScreen,
     requests::{CancelRun, WorkbenchRequest},
-    review::{BoardConsequences, PagePictures, PageRendering, ProposalConsequences, TouchedPage},
+    review::{BoardConsequences, PageRendering, ProposalConsequences, ProposedPagePictures, TouchedPage},
     terraform::{
         PlanAttribute, PlanChange, PlanCounts, PlannedAction, TerraformFindingView, TerraformOperation,
         TerraformRunLine, TerraformRunState, TerraformRunView, TerraformView, TrialPlanView,
@@ -81,7 +81,7 @@ impl Case {
     fn drawn(&mut self, now: PageRendering, proposed: PageRendering) {
         let hash = self.shop.main.reviews.opened[&self.id].hash;
         let (proposal, page) = (self.id, self.home);
-        let pictures = PagePictures { proposal, hash, page, now, proposed };
+        let pictures = ProposedPagePictures { proposal, hash, page, now, proposed };
         self.shop.main.reviews.pictures.insert(page, pictures);
     }
 

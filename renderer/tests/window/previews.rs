@@ -11,7 +11,7 @@ use shared_protocol::{
     messages::{FromRenderer, ToRenderer},
     preview_sessions::{
         ComponentView, LogLevel, PreviewFailure, PreviewGesture, PreviewId, PreviewInstanceBox,
-        PreviewLogLine, PreviewSessionProblem, PreviewSessionStatus, PreviewSessionView, PreviewTarget,
+        PreviewLogLine, PreviewSessionStatus, PreviewSessionView, PreviewSourceProblem, PreviewTarget,
         PreviewsView, SelectedInstance,
     },
     preview_wire::{PreviewEditKey, PreviewInputEvent, PreviewMode, PreviewScreen},
@@ -409,7 +409,7 @@ fn device_and_look_are_asked_for_and_told_once() {
 fn problems_and_the_log_open_below() {
     let mut shop = previewing();
     let mut view = session(&shop.main, PreviewSessionStatus::Ready);
-    view.problems = vec![PreviewSessionProblem {
+    view.problems = vec![PreviewSourceProblem {
         file: "components/button.component.yaml".into(),
         line: 12,
         column: 5,

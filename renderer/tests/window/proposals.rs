@@ -15,8 +15,8 @@ use shared_protocol::{
     messages::{AppliedCommand, Patch, ToRenderer},
     proposal::{ElementChangeKind, ProposalAcceptance, ProposalStep, Proposer, ReviewVerdict, Risk},
     review::{
-        ConfirmationCode, ElementCounts, FieldChange, OperationOrigin, PagePictures, ProposalBrief,
-        ProposalConsequences, ProposalDetails, ProposedElement, ReviewView, StandingApproval,
+        ConfirmationCode, ElementCounts, FieldChange, ProposalBrief, ProposalConsequences, ProposalDetails,
+        ProposalOfOperation, ProposedElement, ProposedPagePictures, ReviewView, StandingApproval,
     },
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,12 +28,12 @@ pub(crate) struct Reviews {
     pub(crate) opened: BTreeMap<ProposalId, ProposalDetails>,
     pub(crate) approvals: Vec<StandingApproval>,
     pub(crate) codes: Vec<ConfirmationCode>,
-    pub(crate) origins: Vec<OperationOrigin>,
+    pub(crate) origins: Vec<ProposalOfOperation>,
     /// Everything the window asked for since the last time.
     pub(crate) heard: Vec<WindowRequest>,
     pub(crate) consequences: BTreeMap<ProposalId, ProposalConsequences>,
     /// By page.
-    pub(crate) pictures: BTreeMap<NodeId, PagePictures>,
+    pub(crate) pictures: BTreeMap<NodeId, ProposedPagePictures>,
     /// What comes of a wish to plan.
     pub(crate) planning: Option<Result<ReviewPlanStart, Refusal>>,
     /// Main takes its time.

@@ -17,7 +17,7 @@ use shared_protocol::{
     messages::FromRenderer,
     proposal::{ProposalComment, Risk},
     requests::SetAgentMode,
-    review::{ConfirmationCode, OperationOrigin},
+    review::{ConfirmationCode, ProposalOfOperation},
 };
 
 fn add(shop: &Shop, type_id: &str, label: &str, parent: Option<NodeId>, at: (i32, i32)) -> Command {
@@ -914,7 +914,7 @@ fn what_was_only_done_has_no_revert_and_what_was_partly_accepted_has_one() {
 fn the_inspector_says_which_proposal_something_came_from() {
     let mut shop = Shop::open_as((1440.0, 900.0), Theme::Light, |main| {
         main.reviews.origins = (1..30)
-            .map(|number| OperationOrigin {
+            .map(|number| ProposalOfOperation {
                 revision: revision(number),
                 proposal: ProposalId::from_bits(17),
                 number: 17,

@@ -7,7 +7,7 @@ use egui_kittest::kittest::Queryable;
 use shared_protocol::{
     Refusal, RefusalCode,
     decisions::WindowRequest,
-    messages::{FolderWithoutWorkspace, FromRenderer, RecentWorkspace, ToRenderer, WorkspaceTemplate},
+    messages::{FromRenderer, RecentWorkspace, ToRenderer, WelcomeFolder, WorkspaceTemplate},
     request::Request,
     requests::{
         CreateWorkspace, ForgetRecent, ImportFolder, ListRecents, ListTemplates, OpenExample, OpenWorkspace,
@@ -170,7 +170,7 @@ fn a_folder_that_is_no_workspace_comes_with_what_can_be_done() {
         let mut shop = Shop::open();
         welcome(&mut shop);
         click(&mut shop, "Open shop");
-        let folder = FolderWithoutWorkspace { path: path.clone(), has_terraform, is_workspace: false };
+        let folder = WelcomeFolder { path: path.clone(), has_terraform, is_workspace: false };
         answer(
             &mut shop,
             OpenWorkspace { path: "/home/ada/shop".into() },
@@ -246,7 +246,7 @@ fn a_workspace_that_is_there_already_can_be_opened() {
     let path = "/home/ada/shop".to_owned();
     welcome(&mut shop);
     click(&mut shop, "Open shop");
-    let there = FolderWithoutWorkspace { path: path.clone(), has_terraform: false, is_workspace: true };
+    let there = WelcomeFolder { path: path.clone(), has_terraform: false, is_workspace: true };
     answer(&mut shop, OpenWorkspace { path: path.clone() }, Ok(OpenedWorkspace::NeedsChoice(there)));
     fill(&mut shop);
     assert!(shop.shows("/home/ada/shop is already a workspace"));

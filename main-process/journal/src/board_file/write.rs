@@ -12,14 +12,14 @@ use std::{
 };
 
 #[derive(Serialize)]
-struct BoardHeaderLine<'a> {
+struct BoardFileHeaderLine<'a> {
     id: BoardId,
     kind: BoardKind,
     title: &'a str,
 }
 
 #[derive(Serialize)]
-struct NodeLine<'a> {
+struct BoardFileNodeLine<'a> {
     r#type: &'a TypeId,
     name: &'a NodeName,
     #[serde(skip_serializing_if = "str::is_empty")]
@@ -35,21 +35,21 @@ struct NodeLine<'a> {
 }
 
 #[derive(Serialize)]
-struct EdgeLine<'a> {
+struct BoardFileEdgeLine<'a> {
     from: String,
     to: String,
     #[serde(skip_serializing_if = "str::is_empty")]
     label: &'a str,
 }
 
-impl<'a> NodeLine<'a> {
+impl<'a> BoardFileNodeLine<'a> {
     fn new(node: &'a Node) -> Self {
         let Node { id: _, board: _, type_id, name, label, parent, props, references, variables } = node;
         Self { r#type: type_id, name, label, parent: *parent, props, references, variables }
     }
 }
 
-impl<'a> EdgeLine<'a> {
+impl<'a> BoardFileEdgeLine<'a> {
     fn new(edge: &'a Edge) -> Self {
         let end = |end: &EdgeEndpoint| format!("{}:{}", end.node, end.port);
         Self { from: end(&edge.source), to: end(&edge.target), label: &edge.label }
@@ -69,11 +69,13 @@ pub fn write_board(document: &GraphDocument) -> Result<String, FileError> {
     if let Some((stray, _)) = node_boards.chain(edge_boards).find(|(_, on)| *on != board.id) {
         return Err(not_one(format!("{stray} is on another board")));
     }
-    let nodes: BTreeMap<_, _> = document.nodes.iter().map(|node| (node.id, NodeLine::new(node))).collect();
-    let edges: BTreeMap<_, _> = document.edges.iter().map(|edge| (edge.id, EdgeLine::new(edge))).collect();
+    let nodes: BTreeMap<_, _> =
+        document.nodes.iter().map(|node| (node.id, BoardFileNodeLine::new(node))).collect();
+    let edges: BTreeMap<_, _> =
+        document.edges.iter().map(|edge| (edge.id, BoardFileEdgeLine::new(edge))).collect();
     let layout: BTreeMap<_, _> =
         document.layout.iter().map(|(id, at)| (*id, [at.x, at.y, at.w, at.h])).collect();
-    let head = BoardHeaderLine { id: board.id, kind: board.kind, title: &board.title };
+    let head = BoardFileHeaderLine { id: board.id, kind: board.kind, title: &board.title };
 
     let unwritable = |error: serde_json::Error| not_one(error.to_string());
     let mut text = String::new();

@@ -7,7 +7,7 @@ use crate::JournalError;
 use rusqlite::{Connection, OptionalExtension as _, Transaction};
 use shared_protocol::{
     Change, Proposal, ProposalId, Revision,
-    review::{AuditEntry, OperationOrigin},
+    review::{AuditEntry, ProposalOfOperation},
 };
 
 /// The end of the queue and of the audit.
@@ -37,7 +37,7 @@ pub struct ReviewWrite<'a> {
     pub stamp: u64,
     pub proposals: Vec<ProposalWrite<'a>>,
     pub forgotten: Vec<ProposalId>,
-    pub origins: Vec<OperationOrigin>,
+    pub origins: Vec<ProposalOfOperation>,
     pub audit: Vec<AuditEntry>,
     /// Signs the lines of the audit.
     pub signer: Option<&'a dyn AuditSigner>,
@@ -223,7 +223,11 @@ impl Journal {
     }
 
     /// Returns up to `most` origins of operations after a revision, oldest first. Skips rows that do not decode.
-    pub fn origins_after(&self, revision: Revision, most: u32) -> Result<Vec<OperationOrigin>, JournalError> {
+    pub fn origins_after(
+        &self,
+        revision: Revision,
+        most: u32,
+    ) -> Result<Vec<ProposalOfOperation>, JournalError> {
         let mut select = self
             .connection
             .prepare_cached("SELECT origin FROM origins WHERE revision > ?1 ORDER BY revision LIMIT ?2")?;
@@ -234,7 +238,7 @@ impl Journal {
     }
 
     /// Returns the proposal that an operation came from.
-    pub fn origin(&self, revision: Revision) -> Result<Option<OperationOrigin>, JournalError> {
+    pub fn origin(&self, revision: Revision) -> Result<Option<ProposalOfOperation>, JournalError> {
         let mut select = self.connection.prepare_cached("SELECT origin FROM origins WHERE revision = ?1")?;
         let text: Option<String> = select.query_row([to_sql(revision.0)?], |row| row.get(0)).optional()?;
         text.map(|text| {

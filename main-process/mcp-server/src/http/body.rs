@@ -1,7 +1,7 @@
 //! Response bodies: an answer in pieces or an event stream, with placeholders replaced on the way out.
 
 use super::{ProtocolBody, permits::RequestPermit};
-use crate::splice::Splices;
+use crate::splice::PreEncodedAnswers;
 use bytes::Bytes;
 use http::{Response, header::CONTENT_TYPE};
 use http_body::{Body, Frame, SizeHint};
@@ -16,7 +16,7 @@ use std::{
 
 pub(super) struct SplicedBody {
     ready: VecDeque<Bytes>,
-    stream: Option<(ProtocolBody, Arc<Splices>)>,
+    stream: Option<(ProtocolBody, Arc<PreEncodedAnswers>)>,
     /// Released when the body is sent or dropped.
     _permit: Option<RequestPermit>,
 }
@@ -29,7 +29,7 @@ impl SplicedBody {
 
     pub(super) async fn respond(
         response: Response<ProtocolBody>,
-        splices: Arc<Splices>,
+        splices: Arc<PreEncodedAnswers>,
         permit: Option<RequestPermit>,
     ) -> Response<Self> {
         let (parts, body) = response.into_parts();

@@ -4,6 +4,8 @@ use super::super::{WorkspaceArguments, format, workspace_at::ReachedWorkspace};
 use shared_protocol::{Refusal, RefusalCode, requests::ReadAudit, review::MAX_AUDIT_ENTRIES};
 use std::process::ExitCode;
 
+pub(super) const HELP: &str = "Example: draftboard audit export > audit.jsonl";
+
 pub(super) fn run(at: &WorkspaceArguments) -> ExitCode {
     match print_lines(at) {
         Ok(()) => ExitCode::SUCCESS,

@@ -12,8 +12,9 @@ pub(super) const HELP: &str = "Examples:\n  draftboard audit verify\n  draftboar
     draftboard audit export > audit.jsonl\n  draftboard audit verify audit.jsonl\n  draftboard audit settle";
 
 #[derive(Debug, Clone, Subcommand)]
-pub(super) enum AuditVerb {
+pub(super) enum AuditSubcommand {
     /// Prints all lines as JSON, oldest first
+    #[command(after_help = export::HELP)]
     Export,
     /// Verifies the audit, its signatures, its anchor and the operations
     #[command(after_help = verify::HELP)]
@@ -26,10 +27,10 @@ pub(super) enum AuditVerb {
     Settle,
 }
 
-pub(super) fn run(asked: &AuditVerb, at: &WorkspaceArguments) -> ExitCode {
+pub(super) fn run(asked: &AuditSubcommand, at: &WorkspaceArguments) -> ExitCode {
     match asked {
-        AuditVerb::Export => export::run(at),
-        AuditVerb::Verify { file } => verify::run(file.as_deref(), at),
-        AuditVerb::Settle => settle::run(at),
+        AuditSubcommand::Export => export::run(at),
+        AuditSubcommand::Verify { file } => verify::run(file.as_deref(), at),
+        AuditSubcommand::Settle => settle::run(at),
     }
 }

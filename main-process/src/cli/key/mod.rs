@@ -43,6 +43,7 @@ enum KeyVerb {
     /// Restores the key from a backup
     #[command(after_help = import::HELP)]
     Import {
+        /// The backup file that `draftboard key export` wrote
         file: PathBuf,
         /// Replaces a different key of this device
         #[arg(long)]

@@ -5,7 +5,7 @@ use crate::writer::{Session, WriterHandle, launching, publisher::CommittedChange
 use shared_protocol::{
     Actor, Refusal,
     mcp::McpMode,
-    messages::FolderWithoutWorkspace,
+    messages::WelcomeFolder,
     request::Responder,
     requests::{CreateWorkspace, ImportedBoard, OpenedWorkspace, StartedDemo},
 };
@@ -64,7 +64,7 @@ impl Writer {
     fn create(&mut self, request: CreateWorkspace, asks: bool) -> Result<OpenedWorkspace, Refusal> {
         let CreateWorkspace { path, template } = request;
         if asks && Path::new(&path).join("draftboard.toml").exists() {
-            let folder = FolderWithoutWorkspace { path, has_terraform: false, is_workspace: true };
+            let folder = WelcomeFolder { path, has_terraform: false, is_workspace: true };
             return Ok(OpenedWorkspace::NeedsChoice(folder));
         }
         launching::create_at(Path::new(&path), template)?;

@@ -9,7 +9,7 @@ use shared_protocol::{
     preview_sessions::PreviewImage,
     preview_wire::PreviewScreen,
     request::Responder,
-    review::{PagePictures, PageRendering},
+    review::{PageRendering, ProposedPagePictures},
 };
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ impl ProposalComparison {
         previews: &preview::PreviewsHandle,
         page: NodeId,
         screen: PreviewScreen,
-    ) -> Result<PagePictures, Refusal> {
+    ) -> Result<ProposedPagePictures, Refusal> {
         let [width, height] = screen.pixels();
         if !screen.is_valid() || width * height > MAX_PICTURE_PIXELS {
             return Err(
@@ -40,7 +40,7 @@ impl ProposalComparison {
         // Both are drawn at the same time.
         let now = draw(previews, &self.before, page, screen);
         let proposed = draw(previews, &self.overlay.state, page, screen);
-        Ok(PagePictures {
+        Ok(ProposedPagePictures {
             proposal: self.proposal.id,
             hash: self.hash,
             page,

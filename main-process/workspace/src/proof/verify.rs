@@ -11,7 +11,7 @@ use journal::{Journal, JournalError};
 use safe_fs::PrivateFile;
 use shared_protocol::{
     Proposal, ProposalState, Refusal, RefusalCode, Revision,
-    review::{AuditFindingKind, AuditLine, AuditReport, MAX_AUDIT_ENTRIES, OperationOrigin},
+    review::{AuditFindingKind, AuditLine, AuditReport, MAX_AUDIT_ENTRIES, ProposalOfOperation},
 };
 use std::path::{Path, PathBuf};
 
@@ -148,7 +148,7 @@ fn known_keys(files: &ProofFiles) -> Result<KnownKeys, Refusal> {
         .map_err(|error: KeyError| Refusal::new(RefusalCode::StorageError, error.to_string()))
 }
 
-fn read_origins(access: &mut impl JournalAccess) -> Result<Vec<OperationOrigin>, Refusal> {
+fn read_origins(access: &mut impl JournalAccess) -> Result<Vec<ProposalOfOperation>, Refusal> {
     let (mut all, mut after) = (Vec::new(), Revision::START);
     loop {
         let page = access.read(move |journal| journal.origins_after(after, MAX_AUDIT_ENTRIES))?;

@@ -33,8 +33,8 @@ use shared_protocol::{
     messages::MAX_REQUESTED_OPERATIONS,
     proposal::{ProposedAction, Risk},
     review::{
-        AuditEntry, AuditEvent, AuditedProposal, FieldClash, MAX_AUDITED_ELEMENTS, OperationOrigin,
-        ProposalBrief, ProposalDetails, StandingApproval,
+        AuditEntry, AuditEvent, AuditedProposal, FieldClash, MAX_AUDITED_ELEMENTS, ProposalBrief,
+        ProposalDetails, ProposalOfOperation, StandingApproval,
     },
 };
 use std::{
@@ -120,7 +120,7 @@ pub(super) struct UnwrittenReviewRows {
     pub(super) approvals: bool,
     /// An approval was revoked. The revocation must be on the disk before it is acknowledged.
     pub(super) revoked: bool,
-    origins: Vec<OperationOrigin>,
+    origins: Vec<ProposalOfOperation>,
     audit: Vec<AuditEntry>,
 }
 
@@ -370,8 +370,8 @@ fn guarded_in(proposal: &Proposal) -> Vec<String> {
 }
 
 /// The origin of an operation that a proposal became.
-fn origin_of(proposal: &Proposal, revision: Revision, by: &str, time: u64) -> OperationOrigin {
-    OperationOrigin {
+fn origin_of(proposal: &Proposal, revision: Revision, by: &str, time: u64) -> ProposalOfOperation {
+    ProposalOfOperation {
         revision,
         proposal: proposal.id,
         number: proposal.number,

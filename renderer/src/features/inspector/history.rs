@@ -11,7 +11,7 @@ use crate::{
 use egui::{RichText, Ui};
 use shared_protocol::{
     ElementId, Revision, decisions::ListOrigins, messages::OperationLogEntry, requests::ReadOperations,
-    review::OperationOrigin,
+    review::ProposalOfOperation,
 };
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ pub(crate) struct ElementHistory {
     entries: BTreeMap<Revision, Option<OperationLogEntry>>,
     requested: Vec<Revision>,
     /// Operations without an origin did not come from a proposal.
-    pub(super) origins: BTreeMap<Revision, OperationOrigin>,
+    pub(super) origins: BTreeMap<Revision, ProposalOfOperation>,
 }
 
 impl ElementHistory {
@@ -90,7 +90,7 @@ impl InspectorFeature {
     }
 
     /// The proposal that an operation came from, and its reviewer.
-    fn origin_ui(&self, ui: &mut Ui, cx: &InspectorContext<'_>, origin: &OperationOrigin) {
+    fn origin_ui(&self, ui: &mut Ui, cx: &InspectorContext<'_>, origin: &ProposalOfOperation) {
         let text = format!(
             "From proposal {} by {}, accepted by {}",
             origin.number,

@@ -5,7 +5,7 @@ use crate::{
     frame::{CommandSender, Feature, FeatureContext},
     view::WindowAction,
 };
-use shared_protocol::{PropKey, Refusal, messages::OperationLogEntry, review::OperationOrigin};
+use shared_protocol::{PropKey, Refusal, messages::OperationLogEntry, review::ProposalOfOperation};
 
 pub(crate) type InspectorContext<'a> = FeatureContext<'a, InspectorFeature>;
 
@@ -22,7 +22,7 @@ pub(crate) enum InspectorReply {
     /// The operations that made and changed the selection.
     Operations(Result<Vec<OperationLogEntry>, Refusal>),
     /// The proposals that these came from.
-    Origins(Result<Vec<OperationOrigin>, Refusal>),
+    Origins(Result<Vec<ProposalOfOperation>, Refusal>),
 }
 
 impl Feature for InspectorFeature {

@@ -16,7 +16,7 @@ use shared_protocol::{
     ProposalId, ProposalState, ProposalSubject, Refusal, RefusalCode,
     decisions::{DecidedProposal, EditProposal, OpenProposal, RevertProposal, ReviewPlanStart},
     messages::AppliedCommand,
-    review::{PagePictures, ProposalBrief, ProposalConsequences, ProposalDetails},
+    review::{ProposalBrief, ProposalConsequences, ProposalDetails, ProposedPagePictures},
 };
 
 pub(crate) type ReviewContext<'a> = FeatureContext<'a, ReviewFeature>;
@@ -57,7 +57,7 @@ pub(crate) enum ReviewReply {
     },
     History(Result<Vec<ProposalBrief>, Refusal>),
     Consequences(Result<ProposalConsequences, Refusal>),
-    Pages(Result<PagePictures, Refusal>),
+    Pages(Result<ProposedPagePictures, Refusal>),
     PlanStarted {
         proposal: ProposalId,
         result: Result<ReviewPlanStart, Refusal>,

@@ -17,7 +17,7 @@ use shared_protocol::{
     decisions::DrawPagePictures,
     preview_wire::PreviewScreen,
     proposal::ContentHash,
-    review::{PagePictures, PageRendering, ProposalConsequences, TouchedPage},
+    review::{PageRendering, ProposalConsequences, ProposedPagePictures, TouchedPage},
 };
 use std::collections::BTreeMap;
 
@@ -75,8 +75,8 @@ impl PageImage {
 }
 
 impl ProposalReview {
-    pub(crate) fn receive_pages(&mut self, pictures: PagePictures, context: &Context) {
-        let PagePictures { proposal, hash, page, now, proposed } = pictures;
+    pub(crate) fn receive_pages(&mut self, pictures: ProposedPagePictures, context: &Context) {
+        let ProposedPagePictures { proposal, hash, page, now, proposed } = pictures;
         if proposal != self.id() || hash != self.proposal().hash {
             return;
         }

@@ -10,7 +10,7 @@ use egui::{Frame, Label, Margin, Panel, RichText, ScrollArea, Sense, Ui, Vec2};
 use shared_protocol::{
     Command, ElementId, OverrideResolution, OverrideSelector,
     messages::ProblemSeverity,
-    preview_sessions::{PreviewSessionProblem, PreviewSessionView},
+    preview_sessions::{PreviewSessionView, PreviewSourceProblem},
     preview_wire::PreviewMode,
 };
 
@@ -63,7 +63,7 @@ fn problems_ui(ui: &mut Ui, view: &FrameView<'_>, session: &PreviewSessionView) 
             row_ui(ui, view, &what, "");
         }
         for problem in &session.problems {
-            let PreviewSessionProblem { file, line, column, message, instance } = problem;
+            let PreviewSourceProblem { file, line, column, message, instance } = problem;
             let place = if file.is_empty() { String::new() } else { format!("{file}:{line}:{column}") };
             let row = row_ui(ui, view, message, &place);
             let node =

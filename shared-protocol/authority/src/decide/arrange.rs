@@ -4,7 +4,7 @@ use super::CommandDraft;
 use crate::layout;
 use shared_protocol::{
     NodeId, NodeRef, Placement, Refusal, RefusalCode,
-    command::{LayoutAxis, NodeAlignment},
+    command::{DistributeAxis, NodeAlignment},
     text::count_noun,
 };
 use std::collections::BTreeMap;
@@ -67,11 +67,11 @@ pub(super) fn align(
 pub(super) fn distribute(
     draft: &mut CommandDraft,
     nodes: &[NodeRef],
-    along: LayoutAxis,
+    along: DistributeAxis,
 ) -> Result<String, Refusal> {
     let mut placed = resolve_placed(draft, nodes, 3, "distributing")?;
-    let start = |p: &Placement| i64::from(if along == LayoutAxis::Horizontal { p.x } else { p.y });
-    let length = |p: &Placement| i64::from(if along == LayoutAxis::Horizontal { p.w } else { p.h });
+    let start = |p: &Placement| i64::from(if along == DistributeAxis::Horizontal { p.x } else { p.y });
+    let length = |p: &Placement| i64::from(if along == DistributeAxis::Horizontal { p.w } else { p.h });
     placed.sort_by_key(|(id, p)| (start(p), *id));
     let (Some((_, first)), Some((_, last))) = (placed.first(), placed.last()) else {
         return Ok("Distribute nothing".to_owned());
@@ -87,7 +87,7 @@ pub(super) fn distribute(
         // Computed from the whole span each time, so that rounding errors do not accumulate.
         let to = origin + before + spare * index as i64 / gaps;
         let delta = (to - start(p)).clamp(i32::MIN.into(), i32::MAX.into()) as i32;
-        moved.push(if along == LayoutAxis::Horizontal { (*id, delta, 0) } else { (*id, 0, delta) });
+        moved.push(if along == DistributeAxis::Horizontal { (*id, delta, 0) } else { (*id, 0, delta) });
         before += length(p);
     }
     apply_moves(draft, moved)?;

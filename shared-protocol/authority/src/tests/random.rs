@@ -4,7 +4,7 @@ use crate::Snapshot;
 use shared_protocol::{
     AddNode, BoardId, BoardKind, BoardPoint, Command, EdgeEndpointRef, EdgeId, GraphFragment, NodeId,
     NodeRef, OverrideScope, OverrideSelector, PropValue, SetOverride, TypeDef,
-    command::{LayoutAxis, NodeAlignment, PlaceNode},
+    command::{DistributeAxis, NodeAlignment, PlaceNode},
     registry::{PropDef, PropKind},
     v0::JsonPointer,
 };
@@ -92,7 +92,7 @@ fn single(random: &mut RandomSource, state: &Snapshot) -> Command {
         },
         23 => Command::Distribute {
             nodes: some(random),
-            along: if random.one_in(2) { LayoutAxis::Horizontal } else { LayoutAxis::Vertical },
+            along: if random.one_in(2) { DistributeAxis::Horizontal } else { DistributeAxis::Vertical },
         },
         24 => Command::Tidy { nodes: some(random) },
         25 => match set_variable(random, state, &nodes) {
