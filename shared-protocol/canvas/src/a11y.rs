@@ -86,12 +86,9 @@ pub(crate) fn describe_proposal(ui: &Ui, proposal: &CanvasProposal, camera: &Cam
             continue;
         }
         let id = ui.make_persistent_id(("proposed", subject));
-        ui.interact(rect, id, Sense::hover());
-        ui.accesskit_node_builder(id, |node| {
-            node.set_role(Role::GraphicsObject);
-            node.set_label(format!("Proposed, {text}"));
-            node.add_action(Action::Click);
-        });
+        let response = ui.interact(rect, id, Sense::hover());
+        response.widget_info(|| WidgetInfo::labeled(Role::GraphicsObject, true, format!("Proposed, {text}")));
+        ui.accesskit_node_builder(id, |node| node.add_action(Action::Click));
         if ui.input(|input| input.has_accesskit_action_request(id, Action::Click)) {
             wanted = Some(subject.clone());
         }
