@@ -98,10 +98,12 @@ impl SourceFiles {
         context: &mut WorkspaceFileContext<'_>,
     ) -> SourceFileEdits {
         let (mut edits, mut behind) = (SourceFileEdits::new(), BTreeSet::new());
+        let mut same = Vec::new();
         for path in paths {
             match compare(path, context.storage, context.snapshot) {
                 Ok(SourceFileComparison::Same) => {
-                    context.notices.clear(&NoticeTopic::Source(path.to_string()))
+                    context.notices.clear(&NoticeTopic::Source(path.to_string()));
+                    same.push(path);
                 }
                 Ok(SourceFileComparison::Behind) => drop(behind.insert(path.clone())),
                 Ok(SourceFileComparison::Foreign(text)) => drop(edits.insert(path.clone(), text)),
@@ -109,6 +111,7 @@ impl SourceFiles {
                 Err(error) => context.notices.set(NoticeTopic::Source(path.to_string()), error.to_string()),
             }
         }
+        record_same(&same, context);
         self.write(&behind, context);
         edits
     }
@@ -150,14 +153,7 @@ impl SourceFiles {
                 }
             }
         }
-        let journal = &mut storage.journal;
-        let recorded = journal
-            .record_content(&there)
-            .and_then(|()| gone.iter().try_for_each(|path| journal.forget_file(path)));
-        if let Err(error) = recorded {
-            // The files are right all the same; the next start compares them with the state.
-            tracing::warn!(%error, "written files are not on record");
-        }
+        record(&there, &gone, storage);
     }
 
     /// Tries again to write the files that could not be written.
@@ -174,6 +170,38 @@ impl SourceFiles {
             }
             None => Ok(()),
         }
+    }
+}
+
+/// Puts files on record that are as the state has them and are recorded otherwise: a crash came between their writing and
+/// their record. Without it they would count as edited by another program as soon as the state goes on.
+fn record_same(paths: &[&SourcePath], context: &mut WorkspaceFileContext<'_>) {
+    let WorkspaceFileContext { storage, snapshot, .. } = context;
+    let (mut there, mut gone) = (Vec::new(), Vec::new());
+    for path in paths {
+        let file = WorkspacePath::from(*path);
+        let content = snapshot.source(path).map(|text| Digest::hash(text.as_bytes()));
+        match (storage.journal.file_record(&file), content) {
+            (Ok(known), content) if known.recorded == content => {}
+            (_, Some(content)) => there.push((file, content)),
+            (_, None) => gone.push(file),
+        }
+    }
+    record(&there, &gone, storage);
+}
+
+/// Keeps what is on the disk now in the journal's record of files.
+fn record(there: &[(WorkspacePath, Digest)], gone: &[WorkspacePath], storage: &mut WorkspaceStorage) {
+    if storage.files.is_read_only() || (there.is_empty() && gone.is_empty()) {
+        return;
+    }
+    let journal = &mut storage.journal;
+    let recorded = journal
+        .record_content(there)
+        .and_then(|()| gone.iter().try_for_each(|path| journal.forget_file(path)));
+    if let Err(error) = recorded {
+        // The files are right all the same; the next start compares them with the state.
+        tracing::warn!(%error, "written files are not on record");
     }
 }
 
