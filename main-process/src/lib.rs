@@ -24,9 +24,6 @@ mod testing;
 mod tests;
 mod writer;
 
-pub(crate) use preview_sessions as preview;
-pub(crate) use terraform_runs as terraform_worker;
-
 use std::{path::Path, process::ExitCode};
 
 /// Plays the demo's agent.

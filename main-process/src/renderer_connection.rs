@@ -3,7 +3,6 @@
 
 use crate::{
     local_user::user_name,
-    preview::{self, PreviewWindowMessage},
     responses::WindowResponder,
     router::RequestRouter,
     writer::{MAX_QUEUED, WriterMsg},
@@ -11,6 +10,7 @@ use crate::{
 use crossbeam_channel::{Receiver, Sender, bounded, select};
 use frame_memory::{DescriptorChannel, DescriptorChannelError};
 use managed_servers::RequestOrigin;
+use preview_sessions::PreviewWindowMessage;
 use processes::instance::constant_time_eq;
 use shared_protocol::{
     Actor, ActorKind, Refusal,
@@ -101,7 +101,7 @@ impl RendererConnection {
         let (queue, queued) = bounded(MAX_QUEUED + MAX_UNANSWERED);
         let (unanswered, answered) = bounded(MAX_UNANSWERED);
         let out = self.stream.try_clone()?;
-        let (previews, frames) = bounded(preview::MAX_QUEUED_WINDOW_MESSAGES);
+        let (previews, frames) = bounded(preview_sessions::MAX_QUEUED_WINDOW_MESSAGES);
         std::thread::Builder::new()
             .name("renderer-out".to_owned())
             .spawn(move || write_all(out, &queued, &frames, &answered))?;

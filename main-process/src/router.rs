@@ -2,12 +2,12 @@
 //! without a lock.
 //!
 //! ```text
-//!                    ┌─▶ writer           content, review, files, opening workspaces
-//! window ──┐         ├─▶ agents           mode, port, token, clients
-//!          ├▶ RequestRouter ┼─▶ Terraform        files, cost, runs, plans
-//! terminal ┘         ├─▶ previews         sessions
-//!                    ├─▶ managed servers  start, stop, restart, import, calls
-//!                    └─▶ process          quit, recent workspaces, templates, problem report
+//!                            ┌─▶ writer           content, review, files, opening workspaces
+//! window ───┐                ├─▶ agents           mode, port, token, clients
+//!           ├▶ RequestRouter ┼─▶ Terraform        files, cost, runs, plans
+//! terminal ─┘                ├─▶ previews         sessions
+//!                            ├─▶ managed servers  start, stop, restart, import, calls
+//!                            └─▶ process          quit, recent workspaces, templates, problem report
 //! ```
 //!
 //! Owns: that every request has exactly one owner, in one total match. Must not know: how a connection encodes a response.

@@ -2,11 +2,9 @@
 #![allow(clippy::unwrap_used, reason = "only tests use it")]
 
 use crate::{
-    preview,
     responses::{JsonResponder, wait_for},
     router::RequestRouter,
     terminal::TerminalServer,
-    terraform_worker,
     writer::{
         LaunchTarget, ProcessHandle, ProcessSignal, Services, Session, WriterHandle, WriterMsg,
         WriterPreviewEvents, WriterServiceEvents, terraform_user,
@@ -34,8 +32,8 @@ pub(crate) struct Running {
     pub(crate) runtime: RuntimeDir,
     signals: Receiver<ProcessSignal>,
     writer: Option<JoinHandle<()>>,
-    pub(crate) terraform: Option<(terraform_worker::TerraformHandle, JoinHandle<()>)>,
-    previews: Option<(preview::PreviewsHandle, JoinHandle<()>)>,
+    pub(crate) terraform: Option<(terraform_runs::TerraformHandle, JoinHandle<()>)>,
+    previews: Option<(preview_sessions::PreviewsHandle, JoinHandle<()>)>,
     _folder: tempfile::TempDir,
 }
 
@@ -47,23 +45,26 @@ impl Running {
     pub(crate) fn with_agents(agents: AgentServerHandle) -> Self {
         Self::with(
             agents,
-            terraform_worker::TerraformHandle::new().0,
+            terraform_runs::TerraformHandle::new().0,
             WorkspaceTemplate::Blank,
-            preview::PreviewsHandle::new().unwrap().0,
+            preview_sessions::PreviewsHandle::new().unwrap().0,
         )
     }
 
     /// With the part that runs Terraform, whose programs are in groups of their own.
     pub(crate) fn with_terraform(agents: AgentServerHandle) -> Self {
-        Self::with_both(agents, WorkspaceTemplate::Blank, preview::PreviewsHandle::new().unwrap().0)
+        Self::with_both(agents, WorkspaceTemplate::Blank, preview_sessions::PreviewsHandle::new().unwrap().0)
     }
 
     /// On an interface, with previews that this starts.
-    pub(crate) fn with_previews(agents: AgentServerHandle, launcher: preview::PreviewLauncher) -> Self {
-        let (link, orders) = preview::PreviewsHandle::new().unwrap();
+    pub(crate) fn with_previews(
+        agents: AgentServerHandle,
+        launcher: preview_sessions::PreviewLauncher,
+    ) -> Self {
+        let (link, orders) = preview_sessions::PreviewsHandle::new().unwrap();
         let mut running = Self::with_both(agents.clone(), WorkspaceTemplate::Interface, link.clone());
         let around = Arc::new(WriterPreviewEvents { host: running.host.clone(), agents });
-        let thread = preview::start(link.clone(), orders, around, launcher).unwrap();
+        let thread = preview_sessions::start(link.clone(), orders, around, launcher).unwrap();
         running.previews = Some((link, thread));
         running
     }
@@ -71,12 +72,12 @@ impl Running {
     fn with_both(
         agents: AgentServerHandle,
         template: WorkspaceTemplate,
-        previews: preview::PreviewsHandle,
+        previews: preview_sessions::PreviewsHandle,
     ) -> Self {
-        let (link, questions) = terraform_worker::TerraformHandle::new();
+        let (link, questions) = terraform_runs::TerraformHandle::new();
         let mut running = Self::with(agents.clone(), link.clone(), template, previews);
         let around = Arc::new(WriterServiceEvents { host: running.host.clone(), agents });
-        let worker = terraform_worker::start(
+        let worker = terraform_runs::start(
             link.clone(),
             questions,
             around,
@@ -90,9 +91,9 @@ impl Running {
 
     fn with(
         agents: AgentServerHandle,
-        terraform: terraform_worker::TerraformHandle,
+        terraform: terraform_runs::TerraformHandle,
         template: WorkspaceTemplate,
-        previews: preview::PreviewsHandle,
+        previews: preview_sessions::PreviewsHandle,
     ) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap().join("workspace");
@@ -120,7 +121,7 @@ impl Running {
     }
 
     /// The user's own folders of this test.
-    pub(crate) fn user(&self) -> terraform_worker::TerraformUserFiles {
+    pub(crate) fn user(&self) -> terraform_runs::TerraformUserFiles {
         let folder = self._folder.path();
         terraform_user(folder.join("settings.toml"), folder.join("plans"))
     }

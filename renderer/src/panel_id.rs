@@ -3,7 +3,7 @@
 use egui::Margin;
 
 /// A panel of the dock. A new panel is a variant here, a row of [`PANELS`], its state and its arm in the window, and a
-/// row in the command table; a test reports what is missing.
+/// row in the command table. The compiler requires the arm and a test the command of each row; nothing requires the row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum PanelId {
     Canvas,

@@ -5,9 +5,9 @@
 //! Must not know: files, the journal, egui, token storage, the command line.
 //!
 //! ```text
-//! Service::new(workbench, surface)      one per process
-//!   ├─ http::Edge::start(…)             loopback, bearer token, limits
-//!   └─ Service::converse(stream)        one bridge, newline-delimited JSON-RPC
+//! AgentService::new(workbench, surface) one per process
+//!   ├─ http::HttpEdge::start(…)         loopback, bearer token, limits
+//!   └─ serve_bridge_stream(stream)      one bridge, newline-delimited JSON-RPC
 //! ```
 
 mod action_runs;

@@ -1,7 +1,6 @@
 //! The board of a command, reached through a running Draftboard or directly.
 
 use super::{WorkspaceArguments, format, workspace_at::ReachedWorkspace};
-use crate::terraform_worker::TerraformRequest;
 use shared_protocol::{
     Board, BoardId, BoardKind, NodeId, Refusal, RefusalCode,
     messages::ProblemSeverity,
@@ -10,6 +9,7 @@ use shared_protocol::{
     terraform::TerraformFindingView,
 };
 use std::collections::HashMap;
+use terraform_runs::TerraformRequest;
 
 pub(super) struct ReachedBoard {
     workspace: ReachedWorkspace,

@@ -1,10 +1,6 @@
 //! Terraform for a command that has the workspace to itself, because no Draftboard is running.
 
-use crate::{
-    responses::wait_for,
-    terraform_worker::{self, TerraformEvent, TerraformEvents, TerraformHandle, TerraformRequest},
-    writer::terraform_user,
-};
+use crate::{responses::wait_for, writer::terraform_user};
 use processes::WardenCommandLine;
 use shared_protocol::{
     Actor, Refusal, RefusalCode,
@@ -13,6 +9,7 @@ use shared_protocol::{
     requests::{ImportBoard, ImportedBoard},
 };
 use std::{path::Path, sync::Arc, thread::JoinHandle, time::Duration};
+use terraform_runs::{TerraformEvent, TerraformEvents, TerraformHandle, TerraformRequest};
 use user_folders as paths;
 use workspace::time_and_seed;
 use workspace::{Mutation, Workspace};
@@ -36,7 +33,7 @@ impl StandaloneTerraform {
         let (spawner, user) =
             (Arc::new(WardenCommandLine::new(exe)), terraform_user(paths::settings(), paths::plans()));
         let worker =
-            terraform_worker::start(link.clone(), questions, Arc::new(NoTerraformListener), spawner, user);
+            terraform_runs::start(link.clone(), questions, Arc::new(NoTerraformListener), spawner, user);
         self.started = Some((link.clone(), worker.map_err(failed)?));
         Ok(link)
     }
@@ -65,7 +62,7 @@ pub(super) fn import(
     let ImportBoard { path, name } = request;
     let (files, snapshot) = (Arc::clone(workspace.files()), workspace.snapshot().clone());
     let apply = |mutation| workspace.execute(&mutation, actor, time_and_seed()).map(|(applied, _)| applied);
-    terraform_worker::import(&files, &snapshot, Path::new(path), name.as_deref(), time_and_seed(), apply)
+    terraform_runs::import(&files, &snapshot, Path::new(path), name.as_deref(), time_and_seed(), apply)
 }
 
 impl Drop for StandaloneTerraform {

@@ -2,10 +2,9 @@
 
 use super::{RoleEntryPoints, format};
 use crate::{
-    preview, renderer_connection,
+    renderer_connection,
     router::RequestRouter,
     terminal::TerminalServer,
-    terraform_worker,
     writer::{
         LaunchTarget, ProcessHandle, ProcessSignal, Services, WriterHandle, WriterMsg, WriterPreviewEvents,
         WriterServiceEvents, terraform_user,
@@ -44,8 +43,8 @@ pub(super) fn run(
     connect::keep_mcp_json(launch.session.workspace().root());
     let (supervisor, children) = Supervisor::launch()?;
     let (agents, agents_messages) = agents::AgentServerHandle::new();
-    let (terraform, questions) = terraform_worker::TerraformHandle::new();
-    let (previews, wishes) = preview::PreviewsHandle::new()?;
+    let (terraform, questions) = terraform_runs::TerraformHandle::new();
+    let (previews, wishes) = preview_sessions::PreviewsHandle::new()?;
     let (managed_servers, wanted) = managed_servers::ManagedServersHandle::new();
     let services = Services {
         agents: agents.clone(),
@@ -59,7 +58,7 @@ pub(super) fn run(
     let router = RequestRouter { writer: host.clone(), services, process };
     let around = Arc::new(WriterServiceEvents { host: host.clone(), agents: agents.clone() });
     let spawner = Arc::new(WardenCommandLine::new(&roles.exe));
-    let worker = terraform_worker::start(
+    let worker = terraform_runs::start(
         terraform.clone(),
         questions,
         around,
@@ -67,8 +66,8 @@ pub(super) fn run(
         terraform_user(paths::settings(), paths::plans()),
     )?;
     let around = Arc::new(WriterPreviewEvents { host: host.clone(), agents: agents.clone() });
-    let launcher = preview::PreviewLauncher::of_role(roles.exe.clone());
-    let previewing = preview::start(previews.clone(), wishes, around, launcher)?;
+    let launcher = preview_sessions::PreviewLauncher::of_role(roles.exe.clone());
+    let previewing = preview_sessions::start(previews.clone(), wishes, around, launcher)?;
     let deps = agents::AgentServerDeps {
         events: Arc::new(host.clone()),
         terraform: terraform.clone(),

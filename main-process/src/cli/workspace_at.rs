@@ -4,7 +4,6 @@ use super::standalone_terraform::{self, StandaloneTerraform};
 use crate::{
     device_keys,
     local_user::user_name,
-    terraform_worker::TerraformRequest,
     writer::{WorkspaceRequest, WorkspaceTurn},
 };
 use processes::{DiscoveryRecord, LockError, RuntimeDirs, WorkspaceLock, instance};
@@ -15,6 +14,7 @@ use shared_protocol::{
 };
 use std::path::{Path, PathBuf};
 use terminal_client::TerminalClient;
+use terraform_runs::TerraformRequest;
 use workspace::{OpenWorkspaceError, Workspace, time_and_seed};
 
 /// The named folder, or the nearest one upwards that is a workspace.

@@ -2,14 +2,12 @@
 //! paints its screen in a colour that follows from what it is told to show.
 
 use super::{Agents, review::guarding};
-use crate::{
-    preview::{PreviewLauncher, PreviewProcess},
-    testing::Running,
-};
+use crate::testing::Running;
 use authority::proposals::{AgentRequest, CallingClient, DraftSelector, ProposalInput, ProposalSubmission};
 use crossbeam_channel::bounded;
 use frame_memory::{DescriptorChannel, FrameMemoryWriter};
 use mcp_server::ReviewSubmitter as _;
+use preview_sessions::{PreviewLauncher, PreviewProcess};
 use serde_json::json;
 use shared_protocol::{
     Command, NodeId, ProposalId, RefusalCode,

@@ -2,9 +2,6 @@
 //! keeps the outcome.
 
 use super::{WriterHandle, WriterMsg};
-use crate::terraform_worker::{
-    self, ApplyPlanRequest, ApplyRequestVersion, FollowedRunOutcome, RunFollower, SavedPlan,
-};
 use mcp_server::{ActionOutputLine, ActionResult, ActionRuns};
 use serde_json::{Value, json};
 use shared_protocol::{
@@ -17,6 +14,7 @@ use std::sync::{
     Arc,
     atomic::{AtomicU64, Ordering},
 };
+use terraform_runs::{ApplyPlanRequest, ApplyRequestVersion, FollowedRunOutcome, RunFollower, SavedPlan};
 
 /// Bytes of each list in the outcome that an agent receives: both fit into one message.
 const MAX_LIST_BYTES: usize = 96 * 1024;
@@ -26,7 +24,7 @@ pub(super) struct AgentRun {
     pub(super) reviewer: String,
     pub(super) action_runs: Arc<ActionRuns>,
     pub(super) writer: WriterHandle,
-    pub(super) terraform: terraform_worker::TerraformHandle,
+    pub(super) terraform: terraform_runs::TerraformHandle,
     /// The number of the run, once it has one.
     pub(super) run: AtomicU64,
 }

@@ -2,7 +2,6 @@
 //! not open.
 
 use super::{Session, WorkspaceSessionError};
-use crate::terraform_worker;
 use processes::LockError;
 use shared_protocol::{
     Actor, BoardId, Refusal, RefusalCode,
@@ -127,7 +126,7 @@ fn import_into(folder: &Path, place: &Path, actor: &Actor) -> Result<(Session, I
     let (files, snapshot) = (Arc::clone(session.workspace.files()), session.workspace.snapshot().clone());
     let apply =
         |mutation| session.workspace.execute(&mutation, actor, time_and_seed()).map(|(applied, _)| applied);
-    match terraform_worker::import(&files, &snapshot, folder, None, time_and_seed(), apply) {
+    match terraform_runs::import(&files, &snapshot, folder, None, time_and_seed(), apply) {
         Ok(answer) => {
             session.list();
             Ok((session, answer))

@@ -26,7 +26,7 @@ pub(crate) use service_links::{WriterPreviewEvents, WriterServiceEvents, terrafo
 pub(crate) use session::{ServeTerminals, Session, WorkspaceSessionError};
 pub(crate) use subscriber::MAX_QUEUED;
 
-use crate::{background, preview, responses::wait_for, terraform_worker};
+use crate::{background, responses::wait_for};
 use agents::AgentServerAddress;
 use authority::proposals::{AgentRequest, CallingClient};
 use crossbeam_channel::{SendTimeoutError, Sender, bounded};
@@ -145,8 +145,8 @@ impl WriterMsg {
 #[derive(Clone)]
 pub(crate) struct Services {
     pub(crate) agents: agents::AgentServerHandle,
-    pub(crate) terraform: terraform_worker::TerraformHandle,
-    pub(crate) previews: preview::PreviewsHandle,
+    pub(crate) terraform: terraform_runs::TerraformHandle,
+    pub(crate) previews: preview_sessions::PreviewsHandle,
     pub(crate) managed_servers: managed_servers::ManagedServersHandle,
 }
 

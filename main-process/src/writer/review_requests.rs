@@ -5,7 +5,7 @@ use super::{
     WriterHandle,
     writer_thread::{ProposalComparison, ProposalOverlayInput, request_plan_of},
 };
-use crate::{background, responses::JsonResponder, terraform_worker::PlanRequest};
+use crate::{background, responses::JsonResponder};
 use shared_protocol::{
     Actor, ActorKind, ProposalId, Refusal, RefusalCode,
     decisions::{
@@ -15,6 +15,7 @@ use shared_protocol::{
     request::{Responder, ResponseChannel},
     review::ProposalConsequences,
 };
+use terraform_runs::PlanRequest;
 use workspace::{Reviewer, time_and_seed};
 
 /// A person at a terminal, and the connection that a code belongs to.

@@ -1,12 +1,7 @@
 //! The writer's side of the services: the calls that agents, Terraform and previews make into the process.
 
 use super::{WriterHandle, WriterMsg};
-use crate::{
-    local_user::user_name,
-    preview,
-    responses::wait_for,
-    terraform_worker::{self, TerraformEvent, TerraformEvents},
-};
+use crate::{local_user::user_name, responses::wait_for};
 use agents::{AgentServerAddress, AgentServerEvents};
 use managed_servers::{ManagedServerEvents, RequestOrigin};
 use shared_protocol::{
@@ -19,6 +14,7 @@ use shared_protocol::{
     review::AuditEvent,
 };
 use std::{path::PathBuf, sync::Arc, time::Duration};
+use terraform_runs::{TerraformEvent, TerraformEvents};
 use workspace::Mutation;
 
 const APPLY_LIMIT: Duration = Duration::from_secs(60);
@@ -57,7 +53,7 @@ impl AgentServerEvents for WriterHandle {
     }
 }
 
-impl preview::PreviewEvents for WriterPreviewEvents {
+impl preview_sessions::PreviewEvents for WriterPreviewEvents {
     fn publish_view(&self, view: &PreviewsView) {
         self.agents.published.show_previews(view);
     }
@@ -116,10 +112,10 @@ impl ManagedServerEvents for WriterServiceEvents {
 }
 
 /// The user's choices for Terraform, read from this settings file.
-pub(crate) fn terraform_user(settings: PathBuf, plans: PathBuf) -> terraform_worker::TerraformUserFiles {
+pub(crate) fn terraform_user(settings: PathBuf, plans: PathBuf) -> terraform_runs::TerraformUserFiles {
     let read_program = |settings: &std::path::Path| {
         agents::terraform_program(settings)
             .map_err(|error| Refusal::new(RefusalCode::StorageError, error.to_string()))
     };
-    terraform_worker::TerraformUserFiles { settings, plans, read_program }
+    terraform_runs::TerraformUserFiles { settings, plans, read_program }
 }

@@ -20,7 +20,7 @@ use super::{
     requests::{WorkspaceRequest, WorkspaceTurn, describe_closed},
     subscriber::Subscriber,
 };
-use crate::{local_user::user_name, preview, terraform_worker};
+use crate::local_user::user_name;
 use agents::AgentServerAddress;
 use authority::proposals::{AgentCallOutcome, AgentRequest, CallingClient};
 use crash_reports::CrashStore;
@@ -394,11 +394,11 @@ impl Writer {
         &self.session.workspace
     }
 
-    pub(super) fn terraform(&self) -> terraform_worker::TerraformHandle {
+    pub(super) fn terraform(&self) -> terraform_runs::TerraformHandle {
         self.services.terraform.clone()
     }
 
-    pub(super) fn previews(&self) -> preview::PreviewsHandle {
+    pub(super) fn previews(&self) -> preview_sessions::PreviewsHandle {
         self.services.previews.clone()
     }
 

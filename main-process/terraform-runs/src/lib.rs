@@ -5,8 +5,8 @@
 //! changes, MCP, windows, the writer.
 //!
 //! ```text
-//! writer  ── show(workspace) ──▶ WorkspaceGround, the newest one                never waits
-//! clients ── request ──▶ orders ──▶ worker thread ──▶ Responder        bounded; files are generated here
+//! writer  ── show(workspace) ──▶ TerraformWorkspaceInputs, the newest ones    never waits
+//! clients ── request ──▶ orders ──▶ worker thread ──▶ Responder              bounded; files are generated here
 //!                                     └─ one thread per run ── lines, views ──▶ TerraformEvents
 //! ```
 

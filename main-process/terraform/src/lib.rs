@@ -4,15 +4,16 @@
 //! MCP, egui, messages between processes, main.
 //!
 //! ```text
-//! Settings::read(draftboard.toml).for_board(name)        the settings of a project and a board
-//! Generator::generate(&Input) -> Generated               the files of a board, with findings; keep the generator:
-//!                                                        the next call renders only what changed
-//! write::write(&WorkspaceFiles, board, &Generated)       writes them to the workspace; changes no foreign file
-//! import::read_terraform / read_terrastudio -> Imported  changes that add a board, settings, notes
-//! reach::Configuration::{reached, sink}                  code that a plan would execute, data that it would send
-//! cost::estimate(…, &PriceBook) -> Estimates             monthly cost; cost::missing prints a price book template
-//! run::Program::find, run::Runs::start -> Run            a run and its events; run::Tracker derives node statuses
-//! run::Runs::review -> Plan                              planned changes, node by node
+//! TerraformProjectSettings::read(text).for_board(name)        the settings of a project and a board
+//! HclGenerator::generate(&GenerateInput) -> GeneratedHcl      the files of a board, with findings; keep the generator:
+//!                                                             the next call renders only what changed
+//! write::write(&WorkspaceFiles, board, …)                     writes them to the workspace; changes no foreign file
+//! import::read_terraform / read_terrastudio -> ImportedBoard  changes that add a board, settings, notes
+//! reach::ConfigurationGraph::{first_reached_sink, first_sink} code that a plan would execute, data that it would send
+//! cost::estimate(…, &PriceBook) -> BoardCostEstimate          monthly cost; cost::describe_missing prints a template
+//! run::TerraformRunner::start(program, request)               a TerraformRun and its events; run::RunNodeTracker
+//!                                                             derives node statuses
+//! run::TerraformRunner::read_plan                             planned changes, node by node
 //! ```
 //!
 //! All modules except `write` and `run` are pure functions of their arguments.

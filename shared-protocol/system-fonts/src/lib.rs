@@ -9,7 +9,7 @@
 //!
 //! ```text
 //! a frame ─▶ FallbackFonts: no font covers 日 ─▶ draws a box and records 日
-//!            take_wanted() ─▶ FontList::find ─▶ FontFile::load ─▶ add() ─▶ the next frame shows 日
+//!            take_wanted() ─▶ SystemFontList::find ─▶ FontFile::load ─▶ add() ─▶ the next frame shows 日
 //! window: on its own thread    export: between two passes    preview: in main, sent as a descriptor
 //! ```
 

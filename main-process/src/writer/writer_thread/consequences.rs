@@ -2,12 +2,9 @@
 //! pages that will look different. Computed in the background, because the files of a large board take a moment.
 
 use super::{Writer, overlay::ProposalComparison};
-use crate::{
-    preview::{self, pages_touched},
-    terraform_worker,
-};
 use authority::{Snapshot, boards_touched, proposals::ProposalOverlay, unified_diff};
 use bundles::Bundles;
+use preview_sessions::pages_touched;
 use shared_protocol::{
     Board, BoardKind, Change, Proposal, ProposalSubject, Refusal,
     proposal::ContentHash,
@@ -30,8 +27,8 @@ const MAX_AFFECTED_LINKS: usize = 200;
 pub(crate) struct ConsequencesContext {
     bundles: Arc<Bundles>,
     links: Arc<TraceLinksView>,
-    terraform: terraform_worker::TerraformHandle,
-    previews: preview::PreviewsHandle,
+    terraform: terraform_runs::TerraformHandle,
+    previews: preview_sessions::PreviewsHandle,
 }
 
 impl Writer {

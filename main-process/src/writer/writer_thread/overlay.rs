@@ -2,12 +2,12 @@
 //! background.
 
 use super::Writer;
-use crate::terraform_worker::{PlanProposalRequest, PlannedProposal};
 use authority::{Snapshot, proposals::ProposalOverlay};
 use shared_protocol::{
     Actor, BoardId, Proposal, ProposalId, ProposalState, Refusal, RefusalCode, proposal::ContentHash,
 };
 use std::sync::Arc;
+use terraform_runs::{PlanProposalRequest, PlannedProposal};
 
 pub(crate) struct ProposalComparison {
     pub(super) proposal: Arc<Proposal>,

@@ -1,7 +1,6 @@
 //! Pictures of a page before and after a proposal, drawn by previews of their own.
 
 use super::overlay::ProposalComparison;
-use crate::preview;
 use authority::Snapshot;
 use crossbeam_channel::Receiver;
 use shared_protocol::{
@@ -27,7 +26,7 @@ enum PendingPagePicture {
 impl ProposalComparison {
     pub(crate) fn page_pictures(
         &self,
-        previews: &preview::PreviewsHandle,
+        previews: &preview_sessions::PreviewsHandle,
         page: NodeId,
         screen: PreviewScreen,
     ) -> Result<ProposedPagePictures, Refusal> {
@@ -51,7 +50,7 @@ impl ProposalComparison {
 }
 
 fn draw(
-    previews: &preview::PreviewsHandle,
+    previews: &preview_sessions::PreviewsHandle,
     state: &Snapshot,
     page: NodeId,
     screen: PreviewScreen,

@@ -3,9 +3,7 @@
 
 use super::Writer;
 use crate::{
-    preview,
     responses::JsonResponder,
-    terraform_worker::{ApplyRequestVersion, PlanRequest, SavedPlan},
     writer::{
         TerminalReviewer, WriterMsg,
         agent_run::AgentRun,
@@ -36,6 +34,7 @@ use std::{
     sync::{Arc, atomic::AtomicU64},
     time::Duration,
 };
+use terraform_runs::{ApplyRequestVersion, PlanRequest, SavedPlan};
 use workspace::time_and_seed;
 use workspace::{AcceptedProposal, MutationGroup, Reviewer, WorkspaceTemplate};
 
@@ -404,7 +403,7 @@ impl Writer {
         describe: impl FnOnce(R::Response) -> ActionResult + Send + 'static,
     ) -> String
     where
-        preview::PreviewSessionRequest: From<(R, Responder<R::Response>)>,
+        preview_sessions::PreviewSessionRequest: From<(R, Responder<R::Response>)>,
     {
         let (writer, action_runs) = (self.handle.clone(), Arc::clone(&self.services.agents.action_runs));
         let responder = Responder::new(move |result: Result<R::Response, Refusal>| {

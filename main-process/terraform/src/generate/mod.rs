@@ -4,7 +4,7 @@
 //! stored, who requested them.
 //!
 //! ```text
-//! Places      module, provider and name of each node     one cheap pass
+//! addresses   module, provider and name of each node     one cheap pass
 //! render      one node → blocks, variables, crossings    only for nodes that a change affects
 //! order       dependencies first                         per module
 //! files       terraform.tf providers.tf main.tf …        assembled from the blocks

@@ -4,9 +4,9 @@
 //! of a plan on each node. Must not know: windows, agents, how processes are guarded (a [`processes::ProgramSpawner`] does that).
 //!
 //! ```text
-//! Program::find → Runs::start(Request) → Run: events, cancel      threads: one per stream, one for the exit
-//! Tracker::take(&Event)                                           status of every node, diagnostics on nodes
-//! Runs::review → Plan::read(show -json)                           planned changes, attribute by attribute
+//! TerraformProgram::find → TerraformRunner::start(RunRequest) → TerraformRun    threads: one per stream, one for the exit
+//! RunNodeTracker::apply_event(&RunEvent)                                        status of every node, diagnostics on nodes
+//! TerraformRunner::read_plan                                                    planned changes, attribute by attribute
 //! ```
 
 mod command;

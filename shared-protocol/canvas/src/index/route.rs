@@ -1,5 +1,5 @@
 //! The plain route of an edge: out of a port, along the axes, into a port. It goes around its own two nodes when the
-//! target is behind the source; [`super::around`] routes it around other nodes.
+//! target is behind the source; [`super::obstacle_routing`] routes it around other nodes.
 
 use crate::{
     camera::{enclosing_placement, rect_of},
